@@ -1,0 +1,172 @@
+#include "actors/study/local_cluster.hpp"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "actors/ground_truth/ground_truth_actor.hpp"
+#include "actors/limits.hpp"
+#include "actors/study/study_actor.hpp"
+#include "actors/study/study_opening.hpp"
+#include "actors/worker/process_host_provider.hpp"
+#include "actors/worker/worker_actor.hpp"
+#include "runtime/base/random.hpp"
+#include "runtime/host/energy.hpp"
+#include "runtime/host/topology.hpp"
+
+namespace tandem::actors {
+
+namespace {
+
+constexpr const char* kGroundTruthDocument = "ground_truth";
+constexpr std::uint64_t kWorkerNode = 1;
+
+/// The processors the embedded worker lends.
+Result<std::vector<int>> lent_processors(const FileSystem& files, int wanted) {
+  auto topology = runtime::detect_topology(files);
+  if (!topology) return forward_error(topology);
+  if (wanted > topology->available_cores) {
+    return fail(ErrorCode::infeasible, "{} cores asked for; this machine lends {}", wanted, topology->available_cores);
+  }
+  auto processors = topology->processors;
+  processors.resize(std::min<std::size_t>(processors.size(),
+                                          static_cast<std::size_t>(wanted > 0 ? wanted : topology->available_cores)));
+  return processors;
+}
+
+/// Refuses a study that asks for more cores than there are.
+Result<> check_cores(const tuner::StudySpec& spec, int available) {
+  const auto listed = spec.system.values.find("cores");
+  if (listed == spec.system.values.end()) return {};
+  for (const auto& value : listed->second) {
+    const auto* cores = std::get_if<std::int64_t>(&value);
+    if (cores != nullptr && *cores > available) {
+      return fail(ErrorCode::infeasible, "[system] cores: {} asked for; the only worker lends {}", *cores, available);
+    }
+  }
+  return {};
+}
+
+int slots_of(const tuner::StudySpec& spec, int available) {
+  int least = tuner::Catalog::builtin().lease_cores(spec.system, available);
+  if (spec.system.mode == tuner::SystemMode::search) {
+    if (const auto listed = spec.system.values.find("cores"); listed != spec.system.values.end()) {
+      for (const auto& value : listed->second) {
+        if (const auto* cores = std::get_if<std::int64_t>(&value)) least = std::min(least, static_cast<int>(*cores));
+      }
+    }
+  }
+  const int fitting = std::max(1, available / std::max(1, least));
+  return spec.max_parallel > 0 ? std::min(fitting, spec.max_parallel) : fitting;
+}
+
+std::string make_token() {
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:016x}", entropy_seed());
+  return token;
+}
+
+/// A directory of this user's alone for the socket that trial hosts join.
+class SocketDirectory {
+ public:
+  explicit SocketDirectory(FileSystem& files) : files_(files), path_(files.temporary_name("/tmp/tandem")) {}
+  ~SocketDirectory() {
+    (void)files_.remove(socket_path());
+    (void)files_.remove(path_);
+  }
+  SocketDirectory(const SocketDirectory&) = delete;
+  SocketDirectory& operator=(const SocketDirectory&) = delete;
+
+  Result<> make() { return files_.make_directories(path_, 0700); }
+  [[nodiscard]] std::string socket_path() const { return path_ + "/worker"; }
+
+ private:
+  FileSystem& files_;
+  std::string path_;
+};
+
+Result<tuner::GroundTruth> load_ground_truth(tuner::Store& store) {
+  auto document = store.document(kGroundTruthDocument);
+  if (!document) return forward_error(document);
+  if (!*document) return tuner::GroundTruth{};
+  return tuner::GroundTruth::from_json(**document);
+}
+
+}  // namespace
+
+Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observer, std::stop_token stop) {
+  PosixFileSystem files;
+  SystemClock clock;
+  PosixProcessLauncher launcher;
+
+  auto processors = lent_processors(files, options.cores);
+  if (!processors) return forward_error(processors);
+  const int available = static_cast<int>(processors->size());
+  if (auto fits = check_cores(options.spec, available); !fits) return forward_error(fits);
+
+  auto store = tuner::open_sqlite_store(options.state_directory);
+  if (!store) return forward_error(store);
+  auto study = open_study(options, **store, files, clock);
+  if (!study) return forward_error(study);
+  auto notes = tuner::open_sqlite_store(options.state_directory);  // the ground truth's own connection
+  if (!notes) return forward_error(notes);
+  std::shared_ptr<tuner::Store> ground_truth_store = std::move(*notes);
+  auto ground_truth = load_ground_truth(*ground_truth_store);
+  if (!ground_truth) return forward_error(ground_truth, "ground truth");
+
+  SocketDirectory sockets(files);
+  if (auto made = sockets.make(); !made) return forward_error(made);
+  runtime::RuntimeOptions node;
+  node.name = "head";
+  node.threads = 2;
+  node.node = kWorkerNode;
+  node.incarnation = static_cast<std::uint64_t>(clock.unix_nanoseconds());
+  node.seed = options.seed;
+  node.clock = &clock;
+  node.token = make_token();
+  node.logger = Logger::to_stderr("tandem", LogLevel::warning);
+  const std::string token = node.token;
+  const std::string address = "unix:" + sockets.socket_path();
+  runtime::Runtime head(std::move(node));
+  if (auto listening = head.listen(address); !listening) return forward_error(listening);
+
+  const auto& spec = options.spec;
+  ProcessHostProvider hosts({options.trial_host_program, spec.trial.workload, spec.trial.dataset,
+                             options.data_directory, address, token},
+                            head, launcher);
+  const int slots = slots_of(spec, available);
+  const auto worker = head.spawn<WorkerActor>(
+      {.name = "worker"}, WorkerActor::Parts{"local", *processors, hosts, std::min(slots, kWarmHosts)});
+  const auto keeper = head.spawn<GroundTruthActor>(
+      {.name = "ground_truth"}, std::move(*ground_truth),
+      [ground_truth_store](const std::string& json) { return ground_truth_store->put_document(kGroundTruthDocument, json); });
+
+  using Ended = std::pair<StudyEnd, tuner::Study>;
+  std::promise<Ended> promise;
+  auto ended = promise.get_future();
+  StudyActor::Parts parts{std::move(*study),
+                          std::move(*store),
+                          files,
+                          {options.data_directory, checkpoint_root(options.state_directory, spec.name), available},
+                          worker,
+                          keeper,
+                          observer,
+                          slots,
+                          [&promise](StudyEnd end, tuner::Study last) {
+                            promise.set_value({std::move(end), std::move(last)});
+                          }};
+  const auto actor = head.spawn<StudyActor>({.name = "study"}, std::move(parts));
+  const std::stop_callback on_stop(stop, [&head, actor] {
+    (void)head.send(actor, runtime::make_message<schemas::StopStudy>());
+  });
+
+  auto [end, last] = ended.get();
+  hosts.shutdown();
+  (void)head.shutdown(std::chrono::seconds(5));
+  if (end.error) return tl::unexpected<Error>(*end.error);
+  const auto sums = tuner::totals(last);
+  return TuneOutcome{std::move(last), end.state, sums,
+                     std::string(runtime::to_string(runtime::EnergyMeter().source())), std::move(end.start_seconds)};
+}
+
+}  // namespace tandem::actors

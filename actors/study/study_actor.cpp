@@ -1,0 +1,297 @@
+#include "actors/study/study_actor.hpp"
+
+#include <utility>
+
+#include "actors/codec.hpp"
+#include "actors/limits.hpp"
+
+namespace tandem::actors {
+
+using runtime::Incoming;
+using runtime::make_message;
+using tuner::Decision;
+using tuner::TrialId;
+
+StudyActor::StudyActor(Parts parts)
+    : parts_(std::move(parts)),
+      launcher_(parts_.study.spec(), parts_.launch),
+      checkpoints_(parts_.files, [this](TrialId trial) { return launcher_.checkpoint_directory(trial); }),
+      earlier_seconds_(parts_.study.tuning_seconds()) {}
+
+void StudyActor::on_start() {
+  began_ = clock().now();
+  time_recorded_ = began_;
+  on<schemas::TrialReport>([this](schemas::TrialReport::Reader report, Incoming& in) { on_report(report, in); });
+  on<schemas::TrialEnded>([this](schemas::TrialEnded::Reader ended, Incoming&) { on_ended(ended); });
+  on<schemas::TrialHostLost>([this](schemas::TrialHostLost::Reader lost, Incoming&) { on_host_lost(lost); });
+  on<schemas::TrialProgress>([this](schemas::TrialProgress::Reader progress, Incoming&) { on_progress(progress); });
+  on<schemas::StopStudy>([this](schemas::StopStudy::Reader, Incoming&) { stop_study(); });
+  fill();
+  tick();
+}
+
+double StudyActor::elapsed_seconds() const { return earlier_seconds_ + to_seconds(clock().now() - began_); }
+
+// ---- starting trials
+
+void StudyActor::fill() {
+  if (stopping_ || concluding_ || ended_) return;
+  while (static_cast<int>(running_.size()) + placing_ < parts_.slots) {
+    auto assignment = parts_.study.next();
+    if (!assignment) return abort(assignment.error());
+    if (!persist()) return;
+    if (!*assignment) break;
+    place(std::move(**assignment));
+    if (ended_) return;
+  }
+  if (running_.empty() && placing_ == 0 && parts_.study.done()) conclude();
+}
+
+void StudyActor::place(tuner::Assignment assignment) {
+  auto request = make_message<schemas::PlaceTrial>();
+  request->setStudy(parts_.study.spec().name.c_str());
+  request->setTrial(assignment.trial);
+  request->setCores(static_cast<std::uint32_t>(launcher_.lease_cores(assignment.system)));
+  request->setEnvironment(launcher_.environment().c_str());
+  ++placing_;
+  const MonotonicTime asked_at = clock().now();
+  ask<schemas::TrialPlaced>(parts_.worker, std::move(request), kPlaceDeadline,
+                            [this, assignment = std::move(assignment), asked_at](auto where) {
+                              --placing_;
+                              if (!where) return abort(where.error());
+                              placed(assignment, asked_at, where->root());
+                            });
+}
+
+void StudyActor::placed(const tuner::Assignment& assignment, MonotonicTime asked_at,
+                        schemas::TrialPlaced::Reader where) {
+  if (stopping_ || ended_) return release(where.getLeaseId());
+  if (auto made = checkpoints_.prepare(assignment.trial); !made) return abort(made.error());
+  if (auto started = parts_.study.started(assignment.trial, where.getWorker().cStr()); !started) {
+    return abort(started.error());
+  }
+  if (!persist()) return;
+  Running& running = running_[assignment.trial];
+  running.attempt = ++attempts_;
+  running.lease = where.getLeaseId();
+  running.actor = runtime::from_address(where.getTrialActor());
+  running.asked_at = asked_at;
+  auto start = make_message<schemas::StartTrial>();
+  launcher_.write_start(*start, assignment, parts_.study.trial_seed(assignment.trial), running.attempt, where);
+  runtime::to_address(self(), start->initStudyActor());
+  runtime::to_address(parts_.ground_truth, start->initGroundTruthActor());
+  if (auto sent = send(running.actor, std::move(start)); !sent) {
+    // Its host has gone just now; the worker tells why.
+    log().warning("trial {}: {}", assignment.trial, sent.error().message());
+  }
+  show();
+}
+
+// ---- what trials tell
+
+void StudyActor::on_report(schemas::TrialReport::Reader report, Incoming& in) {
+  const TrialId trial = report.getTrial();
+  const auto found = running_.find(trial);
+  if (found == running_.end() || found->second.attempt != report.getAttempt()) {
+    return in.reply_error({ErrorCode::failed_precondition, fmt::format("trial {} does not run in this host", trial)});
+  }
+  if (report.getFirstStepSeconds() > 0) {
+    end_.start_seconds.push_back(to_seconds(clock().now() - found->second.asked_at) - report.getSeconds());
+  }
+  if (report.hasTuned()) found->second.tuned = read_tuned(report.getTuned());
+  auto answer = parts_.study.report(trial, static_cast<int>(report.getStep()), read_values(report.getValues()),
+                                    report.getSeconds(), report.getEnergyJoules(), report.getPipelineState().cStr());
+  if (!answer) {
+    in.reply_error(answer.error());
+    return fail_trial(trial, "failed", answer.error().message());
+  }
+  if (report.getStages().size() > 0) (void)parts_.study.staged(trial, read_stages(report.getStages()));
+  const Decision decision = answer->decision;
+  if (decision != Decision::proceed && found->second.tuned) {
+    auto tuned = *found->second.tuned;
+    tuned.trial = trial;
+    (void)parts_.study.tuned(std::move(tuned));
+  }
+  if (!persist()) return;
+  auto message = make_message<schemas::TrialDecision>();
+  message->setDecision(std::string(tuner::to_string(decision)).c_str());
+  in.reply(std::move(message));
+  if (decision != Decision::proceed) return finish_trial(trial);
+  checkpoints_.tidy(parts_.study, trial);
+  show();
+}
+
+void StudyActor::on_ended(schemas::TrialEnded::Reader ended) {
+  const auto found = running_.find(ended.getTrial());
+  if (found == running_.end() || found->second.attempt != ended.getAttempt() || !ended.hasFailure()) return;
+  const Error error = read_failure(ended.getFailure());
+  fail_trial(ended.getTrial(), error.code() == ErrorCode::resource_exhausted ? "out_of_memory" : "failed",
+             error.message());
+}
+
+void StudyActor::on_host_lost(schemas::TrialHostLost::Reader lost) {
+  const auto found = running_.find(lost.getTrial());
+  if (found == running_.end() || found->second.lease != lost.getLeaseId()) return;
+  fail_trial(lost.getTrial(), lost.getCause().cStr(), lost.getDetail().cStr());
+}
+
+void StudyActor::on_progress(schemas::TrialProgress::Reader progress) {
+  const auto found = running_.find(progress.getTrial());
+  if (found == running_.end() || found->second.attempt != progress.getAttempt()) return;
+  snapshots_.progressed(progress);
+}
+
+void StudyActor::fail_trial(TrialId trial, std::string cause, std::string error) {
+  if (ended_) return;
+  // A report without the objective fails its trial in the study itself.
+  if (const auto* known = parts_.study.find(trial); known != nullptr && known->state == tuner::TrialState::running) {
+    log().warning("trial {} failed ({}): {}", trial, cause, error);
+    if (auto failed = parts_.study.fail(trial, std::move(cause), std::move(error)); !failed) return abort(failed.error());
+  }
+  if (!persist()) return;
+  finish_trial(trial);
+}
+
+void StudyActor::finish_trial(TrialId trial) {
+  const auto found = running_.find(trial);
+  if (found == running_.end()) return;
+  release(found->second.lease);
+  running_.erase(found);
+  snapshots_.ended(trial);
+  checkpoints_.tidy(parts_.study, trial);
+  show();
+  fill();
+}
+
+void StudyActor::release(std::uint64_t lease) {
+  auto message = make_message<schemas::ReleaseTrial>();
+  message->setLeaseId(lease);
+  message->setKill(true);
+  if (auto sent = send(parts_.worker, std::move(message)); !sent) {
+    log().warning("a lease was not given back: {}", sent.error().message());
+  }
+}
+
+void StudyActor::stop_study() {
+  if (stopping_ || ended_) return;
+  stopping_ = true;
+  show("stopping");
+  // What runs is kept up to its last report; the epoch under way is trained again when the study is resumed.
+  for (const auto& [trial, running] : running_) {
+    release(running.lease);
+    if (auto waits = parts_.study.interrupted(trial); !waits) log().warning("{}", waits.error().message());
+  }
+  running_.clear();
+  end("stopped");
+}
+
+// ---- the end
+
+void StudyActor::conclude() {
+  concluding_ = true;
+  const auto best = parts_.study.best();
+  if (!best) return end("failed");
+  const auto* trial = parts_.study.find(best->trial);
+  if (trial != nullptr && trial->test_values.empty()) return measure_test(*best);
+  end("finished");
+}
+
+void StudyActor::measure_test(const tuner::BestTrial& best) {
+  show("measuring the test split");
+  auto request = make_message<schemas::PlaceTrial>();
+  request->setStudy(parts_.study.spec().name.c_str());
+  request->setTrial(best.trial);
+  request->setCores(static_cast<std::uint32_t>(launcher_.lease_cores({})));
+  request->setEnvironment(launcher_.environment().c_str());
+  ask<schemas::TrialPlaced>(parts_.worker, std::move(request), kPlaceDeadline, [this, best](auto where) {
+    if (!where) return abort(where.error());
+    const auto placed = where->root();
+    const std::uint64_t lease = placed.getLeaseId();
+    tuner::Assignment assignment;
+    assignment.trial = best.trial;
+    assignment.params = parts_.study.find(best.trial)->params;
+    assignment.from_step = best.step;
+    auto measure = make_message<schemas::MeasureTest>();
+    launcher_.write_start(measure->initStart(), assignment, parts_.study.trial_seed(best.trial), 0, placed);
+    ask<schemas::TestMetrics>(runtime::from_address(placed.getTrialActor()), std::move(measure), kTestDeadline,
+                              [this, best, lease](auto metrics) {
+                                release(lease);
+                                if (!metrics) return abort(metrics.error().within("test split"));
+                                const auto root = metrics->root();
+                                if (root.hasFailure()) return abort(read_failure(root.getFailure()).within("test split"));
+                                if (auto kept = parts_.study.test_measured(best.trial, read_values(root.getValues())); !kept) {
+                                  return abort(kept.error());
+                                }
+                                end("finished");
+                              });
+  });
+}
+
+void StudyActor::end(std::string state) {
+  if (ended_) return;
+  if (state == "stopped") {
+    (void)parts_.study.progressed(elapsed_seconds());  // not ended for good: it can be resumed
+  } else if (auto closed = parts_.study.end(state, elapsed_seconds()); !closed) {
+    return abort(closed.error());
+  }
+  if (!persist()) return;
+  if (auto kept = parts_.store->set_state(parts_.study.spec().name, state); !kept) return abort(kept.error());
+  if (auto flushed = parts_.store->flush(); !flushed) log().warning("{}", flushed.error().message());
+  ended_ = true;
+  end_.state = std::move(state);
+  show();
+  parts_.on_end(std::move(end_), std::move(parts_.study));
+  stop();
+}
+
+void StudyActor::abort(const Error& error) {
+  if (ended_) return;
+  ended_ = true;
+  for (const auto& [trial, running] : running_) release(running.lease);
+  running_.clear();
+  end_.state = "failed";
+  end_.error = error;
+  parts_.on_end(std::move(end_), std::move(parts_.study));
+  stop();
+}
+
+// ---- durability and display
+
+bool StudyActor::persist() {
+  const auto events = parts_.study.take_events();
+  if (events.empty()) return true;
+  if (auto kept = parts_.store->append(parts_.study.spec().name, events); !kept) {
+    abort(kept.error());
+    return false;
+  }
+  if (!commit_due_) {
+    commit_due_ = true;
+    after(kGroupCommitInterval, [this] { group_commit(); });
+  }
+  return true;
+}
+
+void StudyActor::group_commit() {
+  commit_due_ = false;
+  if (ended_) return;
+  if (auto flushed = parts_.store->flush(); !flushed) abort(flushed.error());
+}
+
+void StudyActor::tick() {
+  if (ended_) return;
+  const MonotonicTime now = clock().now();
+  if (now - time_recorded_ >= kTimeRecordInterval) {
+    time_recorded_ = now;
+    (void)parts_.study.progressed(elapsed_seconds());
+    if (!persist()) return;
+  }
+  show(concluding_ ? "measuring the test split" : "");
+  after(kSnapshotInterval, [this] { tick(); });
+}
+
+void StudyActor::show(std::string notice) {
+  if (parts_.observer == nullptr) return;
+  parts_.observer->on_snapshot(snapshots_.make(parts_.study, parts_.slots, elapsed_seconds(), std::move(notice)));
+}
+
+}  // namespace tandem::actors

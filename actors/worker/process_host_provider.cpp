@@ -1,0 +1,131 @@
+#include "actors/worker/process_host_provider.hpp"
+
+#include <capnp/serialize.h>
+
+#include <utility>
+
+#include "actors/codec.hpp"
+
+namespace tandem::actors {
+
+using runtime::make_message;
+
+namespace {
+
+/// OpenMP reads these once, when a process first runs an operator; so they are the template's.
+std::map<std::string, std::optional<std::string>> variables_of(const std::string& environment) {
+  if (environment == kFrameworkEnvironment) return {};
+  return {{"OMP_WAIT_POLICY", "passive"}, {"GOMP_SPINCOUNT", "0"}, {"OMP_NUM_THREADS", "1"},
+          {"OPENBLAS_NUM_THREADS", "1"},  {"OMP_PROC_BIND", "false"}};
+}
+
+std::string preparation_of(const HostSettings& settings, const std::string& environment) {
+  capnp::MallocMessageBuilder message;
+  auto preparation = message.initRoot<schemas::HostPreparation>();
+  preparation.setWorkload(settings.workload.c_str());
+  preparation.setDataset(settings.dataset.c_str());
+  preparation.setDataDirectory(settings.data_directory.c_str());
+  preparation.setAddress(settings.address.c_str());
+  preparation.setToken(kj::ArrayPtr<const kj::byte>(reinterpret_cast<const kj::byte*>(settings.token.data()),
+                                                    settings.token.size()));
+  preparation.setEnvironment(environment.c_str());
+  const auto words = capnp::messageToFlatArray(message);
+  const auto bytes = words.asBytes();
+  return {reinterpret_cast<const char*>(bytes.begin()), bytes.size()};
+}
+
+}  // namespace
+
+ProcessHostProvider::ProcessHostProvider(HostSettings settings, runtime::Runtime& runtime, ProcessLauncher& launcher)
+    : settings_(std::move(settings)), runtime_(runtime), launcher_(launcher) {}
+
+ProcessHostProvider::~ProcessHostProvider() { shutdown(); }
+
+Result<ProcessHostProvider::Template*> ProcessHostProvider::template_for(const std::string& environment) {
+  Template& kept = templates_[environment];
+  if (kept.client) return &kept;
+  ProcessSpec spec;
+  spec.argv = {settings_.program};
+  spec.environment = variables_of(environment);
+  auto client = runtime::TemplateClient::launch(
+      launcher_, runtime_.clock(), std::move(spec),
+      [this, environment](const runtime::TemplateNotice& notice) { noticed(environment, notice); });
+  if (!client) return forward_error(client, "trial host");
+  kept.client = std::move(*client);
+  if (auto asked = kept.client->prepare(preparation_of(settings_, environment)); !asked) return forward_error(asked);
+  return &kept;
+}
+
+Result<> ProcessHostProvider::request(const std::string& environment) {
+  const std::lock_guard lock(mutex_);
+  auto kept = template_for(environment);
+  if (!kept) return forward_error(kept);
+  auto ticket = (*kept)->client->fork_child({});
+  if (!ticket) return forward_error(ticket, "trial host");
+  return {};
+}
+
+void ProcessHostProvider::dismiss(std::int64_t pid) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [environment, kept] : templates_) {
+    const auto found = kept.hosts.find(pid);
+    if (found == kept.hosts.end()) continue;
+    (void)kept.client->kill_child(found->second);  // not_found: it has ended already, and that is told anyway
+    return;
+  }
+}
+
+void ProcessHostProvider::noticed(const std::string& environment, const runtime::TemplateNotice& notice) {
+  if (const auto* prepared = std::get_if<runtime::TemplatePrepared>(&notice)) {
+    if (prepared->error) tell_unavailable(environment, *prepared->error);
+  } else if (const auto* forked = std::get_if<runtime::ChildForked>(&notice)) {
+    const std::lock_guard lock(mutex_);
+    templates_[environment].hosts[forked->child.pid] = forked->child;
+  } else if (const auto* failed = std::get_if<runtime::ChildForkFailed>(&notice)) {
+    tell_unavailable(environment, failed->error.within("trial host"));
+  } else if (const auto* exited = std::get_if<runtime::ChildExited>(&notice)) {
+    {
+      const std::lock_guard lock(mutex_);
+      templates_[environment].hosts.erase(exited->child.pid);
+    }
+    tell_exited(exited->child.pid, runtime::to_string(exited->cause), exited->detail);
+  } else if (const auto* ended = std::get_if<runtime::TemplateEnded>(&notice)) {
+    std::map<std::int64_t, ProcessIdentity> lost;
+    {
+      const std::lock_guard lock(mutex_);
+      lost.swap(templates_[environment].hosts);
+    }
+    for (const auto& [pid, identity] : lost) tell_exited(pid, "killed", "its template ended: " + ended->detail);
+    if (!ended->requested) {
+      tell_unavailable(environment, {ErrorCode::unavailable, "the trial host template ended: " + ended->detail});
+    }
+  }
+}
+
+void ProcessHostProvider::tell_unavailable(const std::string& environment, const Error& why) {
+  auto message = make_message<schemas::HostsUnavailable>();
+  message->setEnvironment(environment.c_str());
+  write_failure(message->initFailure(), why);
+  (void)runtime_.send(worker_, std::move(message));
+}
+
+void ProcessHostProvider::tell_exited(std::int64_t pid, std::string_view cause, const std::string& detail) {
+  auto message = make_message<schemas::HostExited>();
+  message->setPid(pid);
+  message->setCause(std::string(cause).c_str());
+  message->setDetail(detail.c_str());
+  (void)runtime_.send(worker_, std::move(message));
+}
+
+void ProcessHostProvider::shutdown() {
+  std::map<std::string, Template> ending;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [environment, kept] : templates_) ending[environment].client = std::move(kept.client);
+  }
+  for (auto& [environment, kept] : ending) {
+    if (kept.client) kept.client->shutdown(std::chrono::seconds(2));
+  }
+}
+
+}  // namespace tandem::actors

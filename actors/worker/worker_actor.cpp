@@ -1,0 +1,140 @@
+#include "actors/worker/worker_actor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/codec.hpp"
+#include "actors/limits.hpp"
+
+namespace tandem::actors {
+
+using runtime::Incoming;
+using runtime::make_message;
+
+WorkerActor::WorkerActor(Parts parts)
+    : parts_(std::move(parts)), free_cores_(parts_.processors.begin(), parts_.processors.end()) {}
+
+void WorkerActor::on_start() {
+  parts_.hosts.attach(self());
+  on<schemas::PlaceTrial>([this](schemas::PlaceTrial::Reader request, Incoming& in) { place(request, in); });
+  on<schemas::ReleaseTrial>([this](schemas::ReleaseTrial::Reader request, Incoming&) { release(request.getLeaseId()); });
+  on<schemas::HostReady>([this](schemas::HostReady::Reader ready, Incoming&) { host_ready(ready); });
+  on<schemas::HostExited>([this](schemas::HostExited::Reader exited, Incoming&) { host_exited(exited); });
+  on<schemas::HostsUnavailable>([this](schemas::HostsUnavailable::Reader message, Incoming&) {
+    hosts_unavailable(message.getEnvironment().cStr(), read_failure(message.getFailure()));
+  });
+}
+
+void WorkerActor::place(schemas::PlaceTrial::Reader place, Incoming& in) {
+  const auto cores = static_cast<std::size_t>(place.getCores());
+  if (cores < 1 || cores > parts_.processors.size()) {
+    return in.reply_error({ErrorCode::infeasible, fmt::format("a trial needs {} cores; worker {} lends {}", cores,
+                                                              parts_.name, parts_.processors.size())});
+  }
+  if (waiting_.size() >= kWaitingPlacements) {
+    return in.reply_error({ErrorCode::resource_exhausted,
+                           fmt::format("{} placements wait already, the limit", waiting_.size())});
+  }
+  waiting_.push_back({in.defer(), in.sender(), place.getTrial(), static_cast<int>(cores),
+                      place.getEnvironment().cStr(), clock().now()});
+  serve();
+}
+
+void WorkerActor::serve() {
+  while (!waiting_.empty()) {
+    Request& first = waiting_.front();
+    if (static_cast<int>(free_cores_.size()) < first.cores) return;
+    Pool& pool = pools_[first.environment];
+    if (pool.warm.empty()) return top_up(first.environment, 1);
+    WarmHost host = pool.warm.front();
+    pool.warm.pop_front();
+    Request request = std::move(first);
+    waiting_.pop_front();
+    const std::string environment = request.environment;
+    grant(std::move(request), host);
+    top_up(environment, parts_.warm_hosts);
+  }
+}
+
+void WorkerActor::grant(Request request, WarmHost host) {
+  Lease lease{request.study, request.trial, {}, false};
+  for (int i = 0; i < request.cores; ++i) {
+    lease.cores.push_back(*free_cores_.begin());
+    free_cores_.erase(free_cores_.begin());
+  }
+  auto placed = make_message<schemas::TrialPlaced>();
+  runtime::to_address(host.trial_actor, placed->initTrialActor());
+  auto cores = placed->initCores(static_cast<unsigned>(lease.cores.size()));
+  for (unsigned i = 0; i < lease.cores.size(); ++i) cores.set(i, static_cast<std::uint32_t>(lease.cores[i]));
+  placed->setWorker(parts_.name.c_str());
+  placed->setLeaseId(static_cast<std::uint64_t>(host.pid));
+  placed->setWaitSeconds(to_seconds(clock().now() - request.arrived));
+  leases_[host.pid] = std::move(lease);
+  request.answer.reply(std::move(placed));
+}
+
+void WorkerActor::top_up(const std::string& environment, int wanted) {
+  Pool& pool = pools_[environment];
+  while (static_cast<int>(pool.warm.size()) + pool.coming < wanted) {
+    if (auto requested = parts_.hosts.request(environment); !requested) {
+      return hosts_unavailable(environment, requested.error());
+    }
+    ++pool.coming;
+  }
+}
+
+void WorkerActor::release(std::uint64_t lease_id) {
+  const auto found = leases_.find(static_cast<std::int64_t>(lease_id));
+  if (found == leases_.end() || found->second.released) return;  // its host has ended meanwhile
+  found->second.released = true;
+  parts_.hosts.dismiss(found->first);
+}
+
+void WorkerActor::host_ready(schemas::HostReady::Reader ready) {
+  const std::string environment = ready.getEnvironment().cStr();
+  if (ready.hasFailure()) return hosts_unavailable(environment, read_failure(ready.getFailure()));
+  Pool& pool = pools_[environment];
+  pool.coming = std::max(0, pool.coming - 1);
+  pool.warm.push_back({ready.getPid(), runtime::from_address(ready.getTrialActor())});
+  log().debug("host {} is warm after {:.0f} ms", ready.getPid(), ready.getWarmSeconds() * 1e3);
+  serve();
+}
+
+void WorkerActor::host_exited(schemas::HostExited::Reader exited) {
+  const std::int64_t pid = exited.getPid();
+  const auto found = leases_.find(pid);
+  if (found == leases_.end()) {
+    for (auto& [environment, pool] : pools_) {
+      std::erase_if(pool.warm, [pid](const WarmHost& host) { return host.pid == pid; });
+    }
+    return serve();
+  }
+  const Lease lease = std::move(found->second);
+  leases_.erase(found);
+  free_cores_.insert(lease.cores.begin(), lease.cores.end());
+  if (!lease.released) {
+    auto lost = make_message<schemas::TrialHostLost>();
+    lost->setLeaseId(static_cast<std::uint64_t>(pid));
+    lost->setTrial(lease.trial);
+    lost->setCause(exited.getCause());
+    lost->setDetail(exited.getDetail());
+    if (auto sent = send(lease.study, std::move(lost)); !sent) {
+      log().warning("trial {}: its study was not told of the loss of its host: {}", lease.trial, sent.error().message());
+    }
+  }
+  serve();
+}
+
+void WorkerActor::hosts_unavailable(const std::string& environment, const Error& why) {
+  pools_[environment].coming = 0;
+  for (auto request = waiting_.begin(); request != waiting_.end();) {
+    if (request->environment != environment) {
+      ++request;
+      continue;
+    }
+    request->answer.reply_error(why);
+    request = waiting_.erase(request);
+  }
+}
+
+}  // namespace tandem::actors

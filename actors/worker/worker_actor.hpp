@@ -1,0 +1,70 @@
+/// WorkerActor: lends cores. It leases them to trials, never one core twice, and keeps warm hosts for them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/worker/host_provider.hpp"
+#include "runtime/actor/actor.hpp"
+#include "schemas/trial.capnp.h"
+
+namespace tandem::actors {
+
+class WorkerActor final : public runtime::Actor {
+ public:
+  struct Parts {
+    std::string name;
+    std::vector<int> processors;  ///< lent
+    HostProvider& hosts;          ///< outlives the actor
+    int warm_hosts = 1;           ///< kept ready beyond those leased
+  };
+
+  explicit WorkerActor(Parts parts);
+  void on_start() override;
+
+ private:
+  struct Request {
+    runtime::Responder answer;
+    runtime::ActorRef study;
+    std::int64_t trial = 0;
+    int cores = 1;
+    std::string environment;
+    MonotonicTime arrived{};
+  };
+  struct WarmHost {
+    std::int64_t pid = 0;
+    runtime::ActorRef trial_actor;
+  };
+  struct Lease {
+    runtime::ActorRef study;
+    std::int64_t trial = 0;
+    std::vector<int> cores;
+    bool released = false;
+  };
+  struct Pool {
+    std::deque<WarmHost> warm;
+    int coming = 0;  ///< asked for, not here yet
+  };
+
+  void place(schemas::PlaceTrial::Reader place, runtime::Incoming& in);
+  void release(std::uint64_t lease_id);
+  void host_ready(schemas::HostReady::Reader ready);
+  void host_exited(schemas::HostExited::Reader exited);
+  void hosts_unavailable(const std::string& environment, const Error& why);
+  /// Serves waiting requests in their order as far as cores and warm hosts allow.
+  void serve();
+  void grant(Request request, WarmHost host);
+  void top_up(const std::string& environment, int wanted);
+
+  Parts parts_;
+  std::set<int> free_cores_;
+  std::deque<Request> waiting_;
+  std::map<std::string, Pool> pools_;          ///< by environment
+  std::map<std::int64_t, Lease> leases_;       ///< by the pid of its host
+};
+
+}  // namespace tandem::actors

@@ -1,0 +1,84 @@
+/// NodeLinks: the connections of one runtime to other nodes, and what travels over them. Private to the runtime.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/actor/envelope.hpp"
+#include "runtime/actor/runtime.hpp"
+#include "runtime/wire/connection.hpp"
+#include "schemas/wire.capnp.h"
+
+namespace tandem::runtime {
+
+class NodeLinks {
+ public:
+  NodeLinks(Core& core, Transport& transport, std::function<void(std::byte*, std::size_t)> nonce);
+  ~NodeLinks();
+
+  Result<> listen(const std::string& address);
+  void connect(const std::string& address, std::function<void(Result<NodeId>)> done);
+  void disconnect(std::uint64_t node, const std::string& why);
+  void remote(std::uint64_t node, const std::string& name, Duration deadline,
+              std::function<void(Result<ActorRef>)> done);
+  void on_node_up(std::function<void(NodeId)> tell);
+  void on_node_down(std::function<void(NodeId, const Error&)> tell);
+
+  /// Sends over the connection to the envelope's target; returns the connection's number. The envelope is consumed on
+  /// success. Errors: unavailable, no connection, or the target is of another incarnation; resource_exhausted.
+  Result<std::uint64_t> route(EnvelopePtr& envelope);
+  /// A message that came over the connection proved damaged.
+  void fail_link(std::uint64_t link, const std::string& what);
+  /// Takes no new connection, and ends those there are with a goodbye.
+  void begin_shutdown();
+  /// Waits until they are gone, at most so long.
+  void await_shutdown(std::chrono::nanoseconds patience);
+  /// Nothing is called back from here on. The scheduler must be at rest, or be the caller's thread.
+  void abandon();
+
+ private:
+  struct Link {
+    std::uint64_t number = 0;
+    NodeId node;
+    bool open = false;
+    std::shared_ptr<Connection> connection;
+    std::function<void(Result<NodeId>)> on_connected;  // of the side that connected, until it is told
+    std::map<std::uint64_t, std::function<void(Result<ActorRef>)>> lookups;
+  };
+  using LinkPtr = std::shared_ptr<Link>;
+
+  Result<> adopt(std::shared_ptr<Stream> stream, bool initiator, std::function<void(Result<NodeId>)> on_connected);
+  Result<> opened(const LinkPtr& link, const Hello& peer);
+  Result<> received(const LinkPtr& link, const FrameBody& body);
+  void closed(const LinkPtr& link, const Error& why);
+
+  Result<> received_envelope(const LinkPtr& link, schemas::RemoteEnvelope::Reader remote, const FrameBody& body);
+  void received_message(const LinkPtr& link, EnvelopePtr envelope);
+  void answer_lookup(const LinkPtr& link, std::uint64_t correlation, const std::string& name);
+  void found(const LinkPtr& link, std::uint64_t correlation, std::uint64_t local);
+  void lookup_timed_out(const LinkPtr& link, std::uint64_t correlation, const std::string& name);
+  [[nodiscard]] LinkPtr find(std::uint64_t node) const;
+
+  Core& core_;
+  Transport& transport_;
+  std::function<void(std::byte*, std::size_t)> nonce_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::map<std::uint64_t, LinkPtr> links_;    // all, by their number
+  std::map<std::uint64_t, LinkPtr> by_node_;  // open ones
+  std::uint64_t next_number_ = 1;
+  std::uint64_t next_lookup_ = 1;
+  bool closing_ = false;
+  std::vector<std::function<void(NodeId)>> on_up_;
+  std::vector<std::function<void(NodeId, const Error&)>> on_down_;
+};
+
+}  // namespace tandem::runtime

@@ -1,0 +1,15 @@
+/// Limits of the command line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tandem::tools::limits {
+
+inline constexpr std::size_t kAskTellLineBytes = std::size_t{1} << 20;
+inline constexpr std::int64_t kTrialsPerAsk = 10'000;
+inline constexpr std::size_t kDataFileBytes = std::size_t{1} << 30;
+/// Of the download of one data set by an outside program.
+inline constexpr int kDownloadTimeout_seconds = 600;
+
+}  // namespace tandem::tools::limits
