@@ -35,6 +35,5 @@ inline constexpr int kMaxRandomRejections = 64;  ///< duplicates drawn before th
 // Store
 inline constexpr int kStoreBusyTimeout_ms = 10'000;
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{256} << 20;
-inline constexpr std::size_t kMaxCachedStatements = 64;
 
 }  // namespace tandem::tuner::limits

@@ -42,6 +42,7 @@ int epoch_of(const std::string& checkpoint_file) {
 }  // namespace
 
 void ScriptedCompute::open(OpenOrder order) {
+  if (script_.opened) script_.opened(order);
   session_ = std::move(order.session);
   step_ = epoch_of(order.checkpoint_file) * script_.steps_per_epoch;
   later(script_.open_seconds, [this] {

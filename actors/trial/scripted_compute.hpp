@@ -19,6 +19,7 @@ struct TrialScript {
   std::function<double(const SessionSpec&, const tuner::Parameters& system, std::int64_t step)> step_seconds;
   std::function<Metrics(const SessionSpec&, int epoch)> evaluate;
   double open_seconds = 0;
+  std::function<void(const OpenOrder&)> opened;  ///< for checks; may be empty
 };
 
 /// Runs closures after virtual delays on behalf of one ScriptedCompute.

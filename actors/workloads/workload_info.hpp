@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "tuner/space/space.hpp"
 #include "tuner/space/value.hpp"
 
 namespace tandem::actors {
@@ -32,6 +31,7 @@ struct WorkloadInfo {
 /// Refuses a hyperparameter the workload does not have (listing those it has) or a value out of range.
 [[nodiscard]] Result<> check_parameters(const WorkloadInfo& workload, const tuner::Parameters& params);
 /// `params` with the workload's defaults for what is left out.
+/// An integer given for a number becomes one.
 [[nodiscard]] tuner::Parameters with_defaults(const WorkloadInfo& workload, const tuner::Parameters& params);
 
 }  // namespace tandem::actors

@@ -54,8 +54,8 @@ Result<> Cell::reserve(Envelope& envelope, Lane lane) {
     if (lane == Lane::reserved && (account & kReservedMask) == kReservedMask) {
       return fail(ErrorCode::resource_exhausted, "the reserved lane of actor {} is full", to_string(envelope.target));
     }
-  } while (!account_.compare_exchange_weak(account, account + one, std::memory_order_acq_rel,
-                                           std::memory_order_acquire));
+  } while (
+      !account_.compare_exchange_weak(account, account + one, std::memory_order_acq_rel, std::memory_order_acquire));
   envelope.reserved = lane == Lane::reserved;
   if (envelope.reserved) return {};
 
@@ -117,7 +117,8 @@ std::uint64_t Cell::open(const SpawnOptions& options) {
   user_limit_.store(std::min(options.mailbox_messages, limits::kMailboxMessagesMax), std::memory_order_relaxed);
   byte_limit_.store(options.mailbox_bytes, std::memory_order_relaxed);
   in_use_.store(true, std::memory_order_relaxed);
-  const std::uint64_t generation = ((account_.load(std::memory_order_relaxed) >> kGenerationShift) + 1) & kGenerationMask;
+  const std::uint64_t generation =
+      ((account_.load(std::memory_order_relaxed) >> kGenerationShift) + 1) & kGenerationMask;
   account_.store(generation << kGenerationShift, std::memory_order_release);
   return (generation << 32) | index_;
 }
@@ -209,9 +210,11 @@ void Cell::process(EnvelopePtr envelope) {
     return refuse(std::move(envelope), "the actor has ended");
   }
   switch (envelope->kind) {
-    case EnvelopeKind::message: return process_message(*envelope);
+    case EnvelopeKind::message:
+      return process_message(*envelope);
     case EnvelopeKind::reply:
-    case EnvelopeKind::error: return process_answer(std::move(envelope));
+    case EnvelopeKind::error:
+      return process_answer(std::move(envelope));
     case EnvelopeKind::monitor:
       if (life_->watchers.size() >= limits::kMonitors) {
         return core_.log().warning("actor {} is watched by {} others already; {} will not be told of its end",
@@ -219,13 +222,21 @@ void Cell::process(EnvelopePtr envelope) {
       }
       life_->watchers.insert(envelope->sender);
       return;
-    case EnvelopeKind::demonitor: life_->watchers.erase(envelope->sender); return;
-    case EnvelopeKind::down: return process_down(envelope->controls().down);
-    case EnvelopeKind::link_lost: return process_link_lost(*envelope);
-    case EnvelopeKind::stop: return begin_stop();
-    case EnvelopeKind::kill: return end_life(envelope->controls().down.cause, envelope->controls().down.detail);
-    case EnvelopeKind::call: return envelope->controls().call(*this);
-    case EnvelopeKind::start: return;
+    case EnvelopeKind::demonitor:
+      life_->watchers.erase(envelope->sender);
+      return;
+    case EnvelopeKind::down:
+      return process_down(envelope->controls().down);
+    case EnvelopeKind::link_lost:
+      return process_link_lost(*envelope);
+    case EnvelopeKind::stop:
+      return begin_stop();
+    case EnvelopeKind::kill:
+      return end_life(envelope->controls().down.cause, envelope->controls().down.detail);
+    case EnvelopeKind::call:
+      return envelope->controls().call(*this);
+    case EnvelopeKind::start:
+      return;
   }
 }
 
@@ -235,17 +246,17 @@ void Cell::process_message(Envelope& envelope) {
   Incoming incoming(envelope, std::move(responder));
   auto* entry = life_->actor->find_handler(envelope.type_id);
   if (entry == nullptr) {
-    const std::string type = envelope.type_name != nullptr ? envelope.type_name()
-                                                           : fmt::format("0x{:x}", envelope.type_id);
+    const std::string type =
+        envelope.type_name != nullptr ? envelope.type_name() : fmt::format("0x{:x}", envelope.type_id);
     if (!incoming.asked()) return life_->log.warning("no handler for {}, sent by {}", type, to_string(envelope.sender));
     return incoming.reply_error({ErrorCode::invalid_argument,
                                  fmt::format("actor {} takes no message of type {}", life_->log.component(), type)});
   }
   const auto failure = guarded(entry->type_name, envelope.link, [&] { entry->handler(incoming); });
   if (incoming.responder_) {
-    incoming.reply_error(failure ? Error(ErrorCode::internal, failure->detail)
-                                 : Error(ErrorCode::unavailable, fmt::format("actor {} did not answer",
-                                                                             life_->log.component())));
+    incoming.reply_error(
+        failure ? Error(ErrorCode::internal, failure->detail)
+                : Error(ErrorCode::unavailable, fmt::format("actor {} did not answer", life_->log.component())));
   }
   if (failure) failed(*failure);
 }
@@ -254,9 +265,8 @@ void Cell::process_answer(EnvelopePtr envelope) {
   auto pending = life_->asks.take(envelope->ask_id);
   if (!pending) return;  // resolved before: by its deadline, or by the loss of a node
   const std::uint64_t link = envelope->link;
-  Result<EnvelopePtr> answer = tl::unexpected<Error>(envelope->kind == EnvelopeKind::error
-                                                         ? std::move(envelope->controls().error)
-                                                         : Error(ErrorCode::internal, ""));
+  Result<EnvelopePtr> answer = tl::unexpected<Error>(
+      envelope->kind == EnvelopeKind::error ? std::move(envelope->controls().error) : Error(ErrorCode::internal, ""));
   if (envelope->kind == EnvelopeKind::reply) answer = std::move(envelope);
   run_guarded(&name_answer, link, [&] { pending->on_reply(std::move(answer)); });
 }
@@ -277,7 +287,8 @@ void Cell::process_link_lost(const Envelope& envelope) {
   while (life_) {
     auto lost = life_->asks.take_if([&](const Life::PendingAsk& ask) { return ask.link == link; });
     if (!lost) break;
-    run_guarded(&name_answer, 0, [&] { lost->on_reply(fail(ErrorCode::unavailable, "node {} is lost: {}", node.node, why)); });
+    run_guarded(&name_answer, 0,
+                [&] { lost->on_reply(fail(ErrorCode::unavailable, "node {} is lost: {}", node.node, why)); });
   }
   while (life_) {
     const auto lost = std::find_if(life_->watched.begin(), life_->watched.end(), [&](const ActorRef& ref) {
@@ -370,7 +381,8 @@ void Cell::failed(const Failure& failure) {
     return end_life(failure.cause, fmt::format("{} (after {} restarts)", failure.detail, life.restarts.size()));
   }
   const int doublings = std::min<int>(static_cast<int>(life.restarts.size()), 20);
-  const Duration backoff = std::min<Duration>(life.options.restart_backoff * (1LL << doublings), limits::kRestartBackoffMax);
+  const Duration backoff =
+      std::min<Duration>(life.options.restart_backoff * (1LL << doublings), limits::kRestartBackoffMax);
   life.log.warning("failed: {}; made anew in {:.2f} s", failure.detail, to_seconds(backoff));
   life.restarts.push_back(now);
   clear_life();
@@ -411,7 +423,8 @@ void Cell::make_anew() {
 void Cell::begin_stop() {
   Life& life = *life_;
   life.stop_requested = false;
-  if (life.phase == Life::Phase::waiting_to_restart) return end_life(DownCause::stopped, "stopped while it waited to be made anew");
+  if (life.phase == Life::Phase::waiting_to_restart)
+    return end_life(DownCause::stopped, "stopped while it waited to be made anew");
   if (life.phase == Life::Phase::stopping) {
     if (life.hold_reason.empty()) end_life(DownCause::stopped, "");
     return;
@@ -443,7 +456,8 @@ void Cell::refuse(EnvelopePtr envelope, const std::string& why) {
   if (envelope->kind == EnvelopeKind::message && envelope->ask_id != 0) {
     core_.answer_error(envelope->target, envelope->sender, envelope->ask_id, {ErrorCode::unavailable, why});
   } else if (envelope->kind == EnvelopeKind::monitor) {
-    core_.tell_down(envelope->sender, {envelope->target, DownCause::stopped, "was not alive when it was to be watched"});
+    core_.tell_down(envelope->sender,
+                    {envelope->target, DownCause::stopped, "was not alive when it was to be watched"});
   }
 }
 
@@ -461,15 +475,17 @@ void Cell::abandon() {
 
 // ---- services of the actor
 
-void Cell::answer_self(std::uint64_t ask_id, const Error& error) { core_.answer_error(life_->self, life_->self, ask_id, error); }
+void Cell::answer_self(std::uint64_t ask_id, const Error& error) {
+  core_.answer_error(life_->self, life_->self, ask_id, error);
+}
 
 void Cell::ask(ActorRef to, EnvelopePtr envelope, Duration deadline,
                UniqueFunction<void(Result<EnvelopePtr>)> on_reply) {
   const bool too_many = life_->asks.size() >= limits::kPendingAsks;
   const auto id = life_->asks.insert(core_.clock().now() + deadline, {std::move(on_reply), to, 0});
   if (too_many) {
-    return answer_self(id, {ErrorCode::resource_exhausted,
-                            fmt::format("actor {} waits for {} answers already", life_->log.component(), limits::kPendingAsks)});
+    return answer_self(id, {ErrorCode::resource_exhausted, fmt::format("actor {} waits for {} answers already",
+                                                                       life_->log.component(), limits::kPendingAsks)});
   }
   envelope->target = to;
   envelope->sender = life_->self;

@@ -58,7 +58,8 @@ Core::Core(Runtime& runtime, RuntimeOptions options, RuntimePlatform platform)
   auto nonce = platform_.nonce;
   if (!nonce) nonce = [](std::byte* into, std::size_t count) { secure_random({into, count}); };
   links_ = std::make_unique<NodeLinks>(*this, *transport, std::move(nonce));
-  gateway_ = spawn({}, [] { return std::make_unique<Gateway>(); }, {}, true);
+  gateway_ = spawn(
+      {}, [] { return std::make_unique<Gateway>(); }, {}, true);
 }
 
 Core::~Core() {
@@ -95,7 +96,8 @@ Result<std::uint64_t> Core::route(EnvelopePtr& envelope, Lane lane) {
 
 Result<> Core::deliver_here(EnvelopePtr& envelope, Lane lane) {
   if (envelope->target.incarnation != options_.incarnation) {
-    return fail(ErrorCode::unavailable, "actor {} belonged to an earlier life of its node", to_string(envelope->target));
+    return fail(ErrorCode::unavailable, "actor {} belonged to an earlier life of its node",
+                to_string(envelope->target));
   }
   Cell* cell = find(envelope->target.local);
   if (cell == nullptr) return fail(ErrorCode::unavailable, "there is no actor {}", to_string(envelope->target));
@@ -120,7 +122,7 @@ void Core::tell_down(ActorRef watcher, const Down& down) {
   (void)route(envelope, Lane::reserved);
 }
 
-void Core::link_lost(std::uint64_t link, NodeId node) {
+void Core::link_lost(std::uint64_t link, NodeId node, const std::string& why) {
   std::vector<std::uint64_t> locals;
   {
     const std::lock_guard lock(mutex_);
@@ -130,7 +132,7 @@ void Core::link_lost(std::uint64_t link, NodeId node) {
     EnvelopePtr envelope = make_envelope(EnvelopeKind::link_lost);
     envelope->target = {options_.node, options_.incarnation, local};
     envelope->link = link;
-    envelope->controls().down = {{node.node, node.incarnation, 0}, DownCause::node_lost, "the connection ended"};
+    envelope->controls().down = {{node.node, node.incarnation, 0}, DownCause::node_lost, why};
     (void)deliver_here(envelope, Lane::reserved);
   }
 }
@@ -139,7 +141,8 @@ void Core::link_lost(std::uint64_t link, NodeId node) {
 
 Result<Cell*> Core::free_cell_locked() {
   if (free_.empty()) {
-    if (cells_ >= limits::kActors) return fail(ErrorCode::resource_exhausted, "{} actors live already", limits::kActors);
+    if (cells_ >= limits::kActors)
+      return fail(ErrorCode::resource_exhausted, "{} actors live already", limits::kActors);
     auto chunk = std::make_unique<Chunk>();
     for (auto& cell : *chunk) {
       free_.push_back(cells_);
@@ -251,9 +254,8 @@ Result<EnvelopePtr> Core::ask_blocking(ActorRef to, EnvelopePtr envelope, Durati
   EnvelopePtr call = make_envelope(EnvelopeKind::call);
   call->target = gateway_;
   call->controls().call = [to, envelope = std::move(envelope), deadline, promise = Promise(state)](Cell& cell) mutable {
-    cell.ask(to, std::move(envelope), deadline, [promise = std::move(promise)](Result<EnvelopePtr> answer) mutable {
-      promise.set(std::move(answer));
-    });
+    cell.ask(to, std::move(envelope), deadline,
+             [promise = std::move(promise)](Result<EnvelopePtr> answer) mutable { promise.set(std::move(answer)); });
   };
   if (auto pushed = deliver_here(call, Lane::reserved); !pushed) return forward_error(pushed);
   std::unique_lock lock(state->mutex);

@@ -47,7 +47,7 @@ class Core {
   /// Tells a watcher; also of its own.
   void tell_down(ActorRef watcher, const Down& down);
   /// A connection has ended: every actor is told, in its mailbox, after what came over it.
-  void link_lost(std::uint64_t link, NodeId node);
+  void link_lost(std::uint64_t link, NodeId node, const std::string& why);
 
   // ---- actors
 

@@ -1,4 +1,5 @@
-/// DeadlineTable: values with a deadline, taken by their number or when they are due. O(log n), no allocation once warm.
+/// DeadlineTable: values with a deadline, taken by their number or when they are due. O(log n), no allocation once
+/// warm.
 #pragma once
 
 #include <cstdint>

@@ -37,17 +37,17 @@ class InlineBuilder final : public capnp::MessageBuilder {
 };
 
 enum class EnvelopeKind : std::uint8_t {
-  message,    ///< `ask_id` other than 0: the sender waits for an answer
-  reply,      ///< `content` answers the ask `ask_id`
-  error,      ///< so does `control->error`
-  monitor,    ///< the sender wants to be told of the receiver's end
+  message,  ///< `ask_id` other than 0: the sender waits for an answer
+  reply,    ///< `content` answers the ask `ask_id`
+  error,    ///< so does `control->error`
+  monitor,  ///< the sender wants to be told of the receiver's end
   demonitor,
   down,       ///< `control->down`
   link_lost,  ///< the connection `link` has ended
   start,      ///< `control->life` moves into the cell
   stop,
-  kill,       ///< for the cause in `control->down`
-  call,       ///< runs `control->call` in a turn of the receiver
+  kill,  ///< for the cause in `control->down`
+  call,  ///< runs `control->call` in a turn of the receiver
 };
 
 /// The parts that few envelopes need.
@@ -73,7 +73,7 @@ struct Envelope {
   std::uint64_t link = 0;                ///< connection it came over; 0: from this process
   std::uint64_t bytes = 0;               ///< as accounted by the mailbox
   EnvelopeKind kind = EnvelopeKind::message;
-  bool reserved = false;                 ///< which allowance of the mailbox it uses
+  bool reserved = false;  ///< which allowance of the mailbox it uses
   bool has_content = false;
   std::unique_ptr<Control> control;
   alignas(InlineBuilder) std::byte content_storage[sizeof(InlineBuilder)];

@@ -43,8 +43,7 @@ class Responder {
 /// Valid during its handler only; what must live longer is copied, or moved out as a Responder.
 class Incoming {
  public:
-  Incoming(Envelope& envelope, Responder responder) noexcept
-      : envelope_(envelope), responder_(std::move(responder)) {}
+  Incoming(Envelope& envelope, Responder responder) noexcept : envelope_(envelope), responder_(std::move(responder)) {}
 
   [[nodiscard]] ActorRef sender() const noexcept { return envelope_.sender; }
   /// Whether the sender waits for an answer. Answers to a plain message are dropped.

@@ -28,10 +28,18 @@ bool write_head(schemas::RemoteEnvelope::Builder head, Envelope& envelope) {
   head.setCorrelation(envelope.ask_id);
   head.setType(envelope.type_id);
   switch (envelope.kind) {
-    case EnvelopeKind::message: head.setDeliver(); return true;
-    case EnvelopeKind::reply: head.setReply(); return true;
-    case EnvelopeKind::monitor: head.setMonitor(); return true;
-    case EnvelopeKind::demonitor: head.setDemonitor(); return true;
+    case EnvelopeKind::message:
+      head.setDeliver();
+      return true;
+    case EnvelopeKind::reply:
+      head.setReply();
+      return true;
+    case EnvelopeKind::monitor:
+      head.setMonitor();
+      return true;
+    case EnvelopeKind::demonitor:
+      head.setDemonitor();
+      return true;
     case EnvelopeKind::error: {
       auto error = head.initError();
       error.setCode(static_cast<std::uint16_t>(envelope.control->error.code()));
@@ -48,7 +56,8 @@ bool write_head(schemas::RemoteEnvelope::Builder head, Envelope& envelope) {
     case EnvelopeKind::start:
     case EnvelopeKind::stop:
     case EnvelopeKind::kill:
-    case EnvelopeKind::call: break;
+    case EnvelopeKind::call:
+      break;
   }
   return false;
 }
@@ -132,7 +141,8 @@ Result<> NodeLinks::adopt(std::shared_ptr<Stream> stream, bool initiator,
     events.on_open = [this, link](const Hello& peer) { return opened(link, peer); };
     events.on_frame = [this, link](const FrameHeader&, const FrameBody& body) { return received(link, body); };
     events.on_closed = [this, link](const Error& why) { closed(link, why); };
-    link->connection = std::make_shared<Connection>(std::move(stream), transport_, std::move(options), std::move(events));
+    link->connection =
+        std::make_shared<Connection>(std::move(stream), transport_, std::move(options), std::move(events));
     links_[link->number] = link;
   }
   link->connection->start();
@@ -191,7 +201,7 @@ void NodeLinks::closed(const LinkPtr& link, const Error& why) {
   }
   if (link->open) {
     core_.log().info("node {}.{} is lost: {}", link->node.node, link->node.incarnation, why.message());
-    core_.link_lost(link->number, link->node);
+    core_.link_lost(link->number, link->node, why.message());
     for (const auto& each : tell) each(link->node, why);
   } else {
     core_.log().warning("a connection ended before it began: {}", why.message());
@@ -288,8 +298,12 @@ Result<> NodeLinks::received_envelope(const LinkPtr& link, schemas::RemoteEnvelo
       envelope->kind = EnvelopeKind::error;
       envelope->controls().error = read_error(remote.getError());
       break;
-    case Which::MONITOR: envelope->kind = EnvelopeKind::monitor; break;
-    case Which::DEMONITOR: envelope->kind = EnvelopeKind::demonitor; break;
+    case Which::MONITOR:
+      envelope->kind = EnvelopeKind::monitor;
+      break;
+    case Which::DEMONITOR:
+      envelope->kind = EnvelopeKind::demonitor;
+      break;
     case Which::DOWN: {
       envelope->kind = EnvelopeKind::down;
       const auto down = remote.getDown();
@@ -302,9 +316,13 @@ Result<> NodeLinks::received_envelope(const LinkPtr& link, schemas::RemoteEnvelo
     case Which::LOOKUP:
       answer_lookup(link, remote.getCorrelation(), {remote.getLookup().begin(), remote.getLookup().size()});
       return {};
-    case Which::FOUND: found(link, remote.getCorrelation(), remote.getFound()); return {};
-    case Which::GOODBYE: return fail(ErrorCode::unavailable, "the peer shut down in good order");
-    default: return fail(ErrorCode::data_loss, "an envelope of unknown kind {}", static_cast<int>(remote.which()));
+    case Which::FOUND:
+      found(link, remote.getCorrelation(), remote.getFound());
+      return {};
+    case Which::GOODBYE:
+      return fail(ErrorCode::unavailable, "the peer shut down in good order");
+    default:
+      return fail(ErrorCode::data_loss, "an envelope of unknown kind {}", static_cast<int>(remote.which()));
   }
   received_message(link, std::move(envelope));
   return {};

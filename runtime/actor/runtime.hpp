@@ -20,7 +20,7 @@ namespace tandem::runtime {
 class Core;
 
 struct RuntimeOptions {
-  std::string name = "node";      ///< for logs
+  std::string name = "node";  ///< for logs
   int threads = 1;
   std::uint64_t node = 1;         ///< unique among the nodes that ever meet
   std::uint64_t incarnation = 1;  ///< grows with each life of the node, e.g. its start time
@@ -34,8 +34,8 @@ struct RuntimeOptions {
 struct RuntimePlatform {
   Scheduler* scheduler = nullptr;
   Transport* transport = nullptr;
-  std::function<void(std::uint64_t)> trace;             ///< told a number for each message handled; may be empty
-  std::function<void(std::byte*, std::size_t)> nonce;   ///< fills random bytes; empty: the operating system's
+  std::function<void(std::uint64_t)> trace;            ///< told a number for each message handled; may be empty
+  std::function<void(std::byte*, std::size_t)> nonce;  ///< fills random bytes; empty: the operating system's
 };
 
 struct NodeId {
@@ -67,16 +67,17 @@ class Runtime {
   ActorRef spawn(SpawnOptions options, Args&&... args) {
     if constexpr ((std::is_copy_constructible_v<std::decay_t<Args>> && ...) &&
                   std::is_constructible_v<A, const std::decay_t<Args>&...>) {
-      return spawn_supervised(std::move(options), [kept = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)] {
-        return std::apply([](const auto&... each) -> std::unique_ptr<Actor> { return std::make_unique<A>(each...); }, kept);
-      });
+      return spawn_supervised(
+          std::move(options), [kept = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)] {
+            return std::apply(
+                [](const auto&... each) -> std::unique_ptr<Actor> { return std::make_unique<A>(each...); }, kept);
+          });
     } else {
-      return spawn_once(std::move(options),
-                        [kept = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
-                          return std::apply(
-                              [](auto&... each) -> std::unique_ptr<Actor> { return std::make_unique<A>(std::move(each)...); },
-                              kept);
-                        });
+      return spawn_once(
+          std::move(options), [kept = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
+            return std::apply(
+                [](auto&... each) -> std::unique_ptr<Actor> { return std::make_unique<A>(std::move(each)...); }, kept);
+          });
     }
   }
   /// The factory is called at once and again for each restart.

@@ -18,26 +18,34 @@ constexpr int kTemporaryNameAttempts = 100;
 
 ErrorCode code_of(int error_number) noexcept {
   switch (error_number) {
-    case ENOENT: return ErrorCode::not_found;
-    case ESRCH: return ErrorCode::not_found;
+    case ENOENT:
+      return ErrorCode::not_found;
+    case ESRCH:
+      return ErrorCode::not_found;
     case EACCES:
     case EPERM:
-    case EROFS: return ErrorCode::permission_denied;
+    case EROFS:
+      return ErrorCode::permission_denied;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE:
-    case ENOMEM: return ErrorCode::resource_exhausted;
-    case EEXIST: return ErrorCode::already_exists;
+    case ENOMEM:
+      return ErrorCode::resource_exhausted;
+    case EEXIST:
+      return ErrorCode::already_exists;
     case EISDIR:
     case ENOTDIR:
     case ENOTEMPTY:
-    case EBUSY: return ErrorCode::failed_precondition;
+    case EBUSY:
+      return ErrorCode::failed_precondition;
     case EINVAL:
     case ENAMETOOLONG:
-    case ELOOP: return ErrorCode::invalid_argument;
-    default: return ErrorCode::unavailable;
+    case ELOOP:
+      return ErrorCode::invalid_argument;
+    default:
+      return ErrorCode::unavailable;
   }
 }
 

@@ -70,8 +70,6 @@ inline constexpr std::size_t kConnections = 4'096;
 inline constexpr std::size_t kUnauthenticatedConnections = 256;
 /// From the connection to the end of the handshake.
 inline constexpr Duration kHandshakeDeadline = seconds(5);
-/// Until a connection attempt is given up.
-inline constexpr Duration kConnectDeadline = seconds(5);
 /// Bytes of an error's text sent to another node.
 inline constexpr std::size_t kErrorTextBytes = 4'096;
 /// How long the last frames of a connection may take when a runtime shuts down.

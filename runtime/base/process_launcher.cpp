@@ -68,9 +68,12 @@ class PosixProcess final : public Process {
 
   Result<ExitStatus> wait() override {
     for (;;) {
-      // Only looks, so that a `kill` by another thread meanwhile still finds the process or its zombie.
+      // Only looks, so that a `kill` by another thread meanwhile still finds the process or its zombie. By the pidfd,
+      // which after another thread's `wait` cannot mean a later child.
       siginfo_t info{};
-      if (::waitid(P_PID, static_cast<id_t>(identity_.pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
+      const bool pinned = pidfd_.get() >= 0;
+      const auto id = static_cast<id_t>(pinned ? pidfd_.get() : identity_.pid);
+      if (::waitid(pinned ? P_PIDFD : P_PID, id, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
       const std::lock_guard lock(mutex_);
       if (auto ended = reap(); !ended || *ended) {
         if (!ended) return forward_error(ended);
@@ -201,7 +204,7 @@ Result<> check_spec(const ProcessSpec& spec) {
   }
   for (const auto& [target, source] : spec.descriptors) {
     if (target < kFirstFreeDescriptor || source < 0) {
-      return fail(ErrorCode::invalid_argument, "descriptors: {} → {}: the child's must be 3 or more, ours open", source,
+      return fail(ErrorCode::invalid_argument, "descriptor {} as {}: the child's must be 3 or more, ours open", source,
                   target);
     }
   }
@@ -212,8 +215,10 @@ Result<ChildPlan> make_plan(const ProcessSpec& spec, int null_fd) {
   ChildPlan plan;
   auto environment = current_environment();
   for (const auto& [name, value] : spec.environment) {
-    if (value) environment[name] = *value;
-    else environment.erase(name);
+    if (value)
+      environment[name] = *value;
+    else
+      environment.erase(name);
   }
   auto program = find_program(spec.argv[0], environment);
   if (!program) return forward_error(program);

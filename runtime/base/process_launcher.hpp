@@ -54,7 +54,7 @@ struct StreamSource {
 struct ProcessSpec {
   std::vector<std::string> argv;  ///< argv[0] with a '/' is a path, otherwise looked up in PATH
   std::map<std::string, std::optional<std::string>> environment;  ///< changes: a value sets, nullopt unsets
-  std::string working_directory;  ///< empty: the caller's
+  std::string working_directory;                                  ///< empty: the caller's
   StreamSource standard_input = StreamSource::null();
   StreamSource standard_output;
   StreamSource standard_error;

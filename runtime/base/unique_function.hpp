@@ -20,8 +20,8 @@ class UniqueFunction<R(Args...)> {
   UniqueFunction(std::nullptr_t) noexcept {}
 
   template <class F>
-    requires(!std::is_same_v<std::decay_t<F>, UniqueFunction> && std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
-  UniqueFunction(F&& callable) {
+  requires(!std::is_same_v<std::decay_t<F>, UniqueFunction> && std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
+      UniqueFunction(F&& callable) {
     using Stored = std::decay_t<F>;
     if constexpr (fits<Stored>()) {
       ::new (static_cast<void*>(storage_)) Stored(std::forward<F>(callable));
@@ -72,10 +72,11 @@ class UniqueFunction<R(Args...)> {
       [](void* self) noexcept { static_cast<F*>(self)->~F(); }};
 
   template <class F>
-  static constexpr Operations kOutside = {
-      [](void* self, Args&&... args) -> R { return std::invoke(**static_cast<F**>(self), std::forward<Args>(args)...); },
-      [](void* from, void* to) noexcept { ::new (to) F*(*static_cast<F**>(from)); },
-      [](void* self) noexcept { delete *static_cast<F**>(self); }};
+  static constexpr Operations kOutside = {[](void* self, Args&&... args) -> R {
+                                            return std::invoke(**static_cast<F**>(self), std::forward<Args>(args)...);
+                                          },
+                                          [](void* from, void* to) noexcept { ::new (to) F*(*static_cast<F**>(from)); },
+                                          [](void* self) noexcept { delete *static_cast<F**>(self); }};
 
   void take(UniqueFunction& other) noexcept {
     operations_ = std::exchange(other.operations_, nullptr);

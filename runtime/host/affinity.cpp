@@ -82,7 +82,8 @@ Result<> set_process_affinity(std::span<const int> processors) {
     }
     if (settled) return {};
   }
-  return fail(ErrorCode::unavailable, "affinity: new threads kept appearing through {} passes", limits::kAffinityPasses);
+  return fail(ErrorCode::unavailable, "affinity: new threads kept appearing through {} passes",
+              limits::kAffinityPasses);
 }
 
 Result<std::vector<int>> thread_affinity() { return thread_affinity(0); }

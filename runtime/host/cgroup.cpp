@@ -94,9 +94,12 @@ std::optional<double> quota_of(const FileSystem& files, const std::string& direc
 
 std::string_view to_string(CgroupVersion version) noexcept {
   switch (version) {
-    case CgroupVersion::none: return "none";
-    case CgroupVersion::v1: return "v1";
-    case CgroupVersion::v2: return "v2";
+    case CgroupVersion::none:
+      return "none";
+    case CgroupVersion::v1:
+      return "v1";
+    case CgroupVersion::v2:
+      return "v2";
   }
   return "none";
 }

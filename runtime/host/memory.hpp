@@ -22,12 +22,12 @@ namespace tandem::runtime {
 /// Resident bytes of all processes of a group, shared pages counted in each.
 [[nodiscard]] Result<std::int64_t> group_resident_bytes(const FileSystem& files, int process_group);
 
-/// A control group below this process's own, with a memory limit; removed with the object once it is empty.
+/// A control group below this process's own, with a memory limit; removed with the object once it is empty. Version 1
+/// counts kills in it here only, not in the group above that OutOfMemoryWatch looks at.
 class MemoryGroup {
  public:
   /// permission_denied or failed_precondition where the host does not let us: then watch `group_resident_bytes`.
-  [[nodiscard]] static Result<MemoryGroup> create(FileSystem& files, const std::string& name,
-                                                  std::int64_t limit_bytes);
+  [[nodiscard]] static Result<MemoryGroup> create(FileSystem& files, const std::string& name, std::int64_t limit_bytes);
   ~MemoryGroup();
   MemoryGroup(MemoryGroup&& other) noexcept;
   MemoryGroup& operator=(MemoryGroup&& other) = delete;

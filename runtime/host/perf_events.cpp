@@ -40,6 +40,7 @@ int open_event(const PerfEventKind& kind, int thread) noexcept {
 }  // namespace
 
 const std::vector<PerfEventKind>& perf_event_kinds() {
+  // Faults and switches are not among them: rusage tells those for all threads in one call.
   static const std::vector<PerfEventKind> kinds = {
       {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, false, 1},
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true, false, 1},
@@ -51,11 +52,9 @@ const std::vector<PerfEventKind>& perf_event_kinds() {
        cache_event(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS), true, false,
        1},
       {"dtlb_load_misses", PERF_TYPE_HW_CACHE,
-       cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS), true,
-       false, 1},
+       cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS), true, false,
+       1},
       {"task_clock_seconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false, false, 1e-9},
-      {"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false, false, 1},
-      {"context_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false, true, 1},
       {"cpu_migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false, true, 1},
   };
   return kinds;

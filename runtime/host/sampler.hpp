@@ -24,7 +24,8 @@ struct ResourceUse {
 };
 
 /// One window at a time, from one thread. Counters are opened at the first `begin`, for the threads there are and
-/// those they start; hardware events where the host has them, software events in any case.
+/// those they start; hardware events where the host has them, software events in any case. Not to be taken through a
+/// fork once opened. A window costs some 20 to 60 µs.
 class ResourceSampler {
  public:
   ResourceSampler();

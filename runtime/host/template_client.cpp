@@ -41,8 +41,8 @@ std::pair<ExitCause, std::string> explain(const ExitStatus& status, bool kernel_
     return {ExitCause::killed, "killed on request"};
   }
   if (kernel_out_of_memory) return {ExitCause::out_of_memory, "killed by the kernel for want of memory"};
-  const bool from_outside = status.signal == SIGKILL || status.signal == SIGTERM || status.signal == SIGINT ||
-                            status.signal == SIGHUP;
+  const bool from_outside =
+      status.signal == SIGKILL || status.signal == SIGTERM || status.signal == SIGINT || status.signal == SIGHUP;
   return {from_outside ? ExitCause::killed : ExitCause::failed, status.describe()};
 }
 
@@ -54,10 +54,14 @@ capnp::Data::Reader data_of(std::string_view bytes) {
 
 std::string_view to_string(ExitCause cause) noexcept {
   switch (cause) {
-    case ExitCause::stopped: return "stopped";
-    case ExitCause::failed: return "failed";
-    case ExitCause::killed: return "killed";
-    case ExitCause::out_of_memory: return "out_of_memory";
+    case ExitCause::stopped:
+      return "stopped";
+    case ExitCause::failed:
+      return "failed";
+    case ExitCause::killed:
+      return "killed";
+    case ExitCause::out_of_memory:
+      return "out_of_memory";
   }
   return "failed";
 }
@@ -154,8 +158,10 @@ class TemplateClient::Loop {
     std::string trouble;
     while (trouble.empty()) {
       const auto going_on = turn();
-      if (!going_on) trouble = going_on.error().message();
-      else if (!*going_on) break;
+      if (!going_on)
+        trouble = going_on.error().message();
+      else if (!*going_on)
+        break;
     }
     if (!trouble.empty()) (void)process_->kill_group(SIGKILL);
     finish(std::move(trouble));
@@ -232,7 +238,8 @@ class TemplateClient::Loop {
 
   std::optional<TemplateNotice> decode(schemas::TemplateNotice::Reader notice) {
     switch (notice.which()) {
-      case schemas::TemplateNotice::READY: return TemplateReady{};
+      case schemas::TemplateNotice::READY:
+        return TemplateReady{};
       case schemas::TemplateNotice::PREPARED: {
         TemplatePrepared prepared;
         const auto told = notice.getPrepared();
@@ -251,7 +258,8 @@ class TemplateClient::Loop {
         const auto told = notice.getForkFailed();
         return ChildForkFailed{told.getTicket(), Error(ErrorCode::resource_exhausted, told.getError().cStr())};
       }
-      case schemas::TemplateNotice::EXITED: return decode_exit(notice.getExited());
+      case schemas::TemplateNotice::EXITED:
+        return decode_exit(notice.getExited());
     }
     return std::nullopt;
   }

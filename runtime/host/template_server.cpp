@@ -96,7 +96,9 @@ class TemplateServer {
   Result<> serve_request(capnp::MessageReader& message) {
     const auto request = message.getRoot<schemas::TemplateRequest>();
     switch (request.which()) {
-      case schemas::TemplateRequest::PREPARE: prepare(view_of(request.getPrepare())); return {};
+      case schemas::TemplateRequest::PREPARE:
+        prepare(view_of(request.getPrepare()));
+        return {};
       case schemas::TemplateRequest::FORK:
         fork_host(request.getFork().getTicket(), view_of(request.getFork().getPayload()));
         return {};

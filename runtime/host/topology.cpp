@@ -49,9 +49,8 @@ std::vector<int> spread_over_cores(hwloc_topology_t topology, const std::vector<
       ranked.emplace_back(0, processor);
       continue;
     }
-    auto known = std::find_if(used.begin(), used.end(), [&](const auto& entry) {
-      return entry.first == core->logical_index;
-    });
+    auto known =
+        std::find_if(used.begin(), used.end(), [&](const auto& entry) { return entry.first == core->logical_index; });
     if (known == used.end()) known = used.insert(used.end(), {core->logical_index, 0});
     ranked.emplace_back(known->second++, processor);
   }
@@ -101,8 +100,8 @@ Result<Topology> detect_topology(const FileSystem& files) {
   const std::int64_t total_kib = read_keyed_number(files, "/proc/meminfo", "MemTotal").value_or(0);
   topology.physical_memory_bytes = total_kib * 1024;
   const auto limit = memory_limit_bytes(files, find_controller(files, "memory"));
-  topology.memory_limit_bytes = std::min(limit.value_or(topology.physical_memory_bytes),
-                                         topology.physical_memory_bytes);
+  topology.memory_limit_bytes =
+      std::min(limit.value_or(topology.physical_memory_bytes), topology.physical_memory_bytes);
   return topology;
 }
 

@@ -19,12 +19,12 @@ struct Topology {
   std::int64_t l1d_bytes = 0;  ///< of one cache; 0: unknown
   std::int64_t l2_bytes = 0;
   std::int64_t l3_bytes = 0;
-  std::string cpu_model;                     ///< "AMD EPYC"; "unknown" if the kernel does not tell
-  std::vector<int> processors;               ///< this process may run on; one of each physical core first
-  std::optional<double> quota_cores;         ///< of the control group; nullopt: none
-  int available_cores = 1;                   ///< min(processors, whole cores of the quota), at least 1
+  std::string cpu_model;              ///< "AMD EPYC"; "unknown" if the kernel does not tell
+  std::vector<int> processors;        ///< this process may run on; one of each physical core first
+  std::optional<double> quota_cores;  ///< of the control group; nullopt: none
+  int available_cores = 1;            ///< min(processors, whole cores of the quota), at least 1
   std::int64_t physical_memory_bytes = 0;
-  std::int64_t memory_limit_bytes = 0;       ///< min(physical, control group)
+  std::int64_t memory_limit_bytes = 0;  ///< min(physical, control group)
 
   /// What results on this host may be compared by: "AMD EPYC/2".
   [[nodiscard]] std::string host_class() const;

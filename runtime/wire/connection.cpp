@@ -79,10 +79,17 @@ Result<> Connection::consume() {
     }
     Result<bool> more = false;
     switch (state) {
-      case State::greeting: more = consume_hello(); break;
-      case State::proving: more = consume_proof(); break;
-      case State::open: more = consume_frame(); break;
-      case State::closed: break;
+      case State::greeting:
+        more = consume_hello();
+        break;
+      case State::proving:
+        more = consume_proof();
+        break;
+      case State::open:
+        more = consume_frame();
+        break;
+      case State::closed:
+        break;
     }
     if (!more) return forward_error(more);
     if (!*more) return {};
@@ -130,8 +137,7 @@ Result<bool> Connection::consume_proof() {
 
 Result<bool> Connection::consume_frame() {
   if (buffered() < kFrameHeaderBytes) return false;
-  const auto header_bytes =
-      std::span<const std::byte, kFrameHeaderBytes>(buffer() + begin_, kFrameHeaderBytes);
+  const auto header_bytes = std::span<const std::byte, kFrameHeaderBytes>(buffer() + begin_, kFrameHeaderBytes);
   const auto header = parse_frame_header(header_bytes);
   if (!header) return forward_error(header);
   if (header->sequence != received_ + 1) {
@@ -206,7 +212,8 @@ void Connection::write_next_locked() {
   if (write_under_way_ || waiting_.empty()) return;
   write_under_way_ = true;
   std::swap(waiting_, writing_);
-  stream_->write(writing_, [self = shared_from_this()](Result<std::size_t> count) { self->on_written(std::move(count)); });
+  stream_->write(writing_,
+                 [self = shared_from_this()](Result<std::size_t> count) { self->on_written(std::move(count)); });
 }
 
 void Connection::on_written(Result<std::size_t> count) {

@@ -178,8 +178,7 @@ Result<> append_frame(std::vector<std::byte>& out, FrameClass frame_class, Frame
   store(header, kAcknowledgedAt, stamp.acknowledged);
   std::byte* at = header + kFrameHeaderBytes;
   for (auto* message : messages) append_message(at, message->getSegmentsForOutput());
-  store(header, kChecksumAt,
-        frame_checksum({header, kFrameHeaderBytes}, {header + kFrameHeaderBytes, body_bytes}));
+  store(header, kChecksumAt, frame_checksum({header, kFrameHeaderBytes}, {header + kFrameHeaderBytes, body_bytes}));
   return {};
 }
 

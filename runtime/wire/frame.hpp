@@ -24,9 +24,9 @@ enum class FrameClass : std::uint8_t {
 struct FrameHeader {
   FrameClass frame_class = FrameClass::control;
   std::uint32_t body_bytes = 0;
-  std::uint32_t checksum = 0;        ///< CRC-32C of the header, this field 0, and the body
-  std::uint64_t sequence = 0;        ///< 1 for the first frame of a connection, then consecutive
-  std::uint64_t acknowledged = 0;    ///< sequence of the last frame received the other way
+  std::uint32_t checksum = 0;      ///< CRC-32C of the header, this field 0, and the body
+  std::uint64_t sequence = 0;      ///< 1 for the first frame of a connection, then consecutive
+  std::uint64_t acknowledged = 0;  ///< sequence of the last frame received the other way
 };
 
 inline constexpr std::size_t kFrameHeaderBytes = 32;

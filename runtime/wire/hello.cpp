@@ -79,9 +79,7 @@ Proof make_proof(std::string_view token, ProofRole role, const HelloBytes& initi
   return proof;
 }
 
-bool equal_proofs(const Proof& a, const Proof& b) noexcept {
-  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
+bool equal_proofs(const Proof& a, const Proof& b) noexcept { return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
 
 void secure_random(std::span<std::byte> into) {
   if (RAND_bytes(reinterpret_cast<unsigned char*>(into.data()), static_cast<int>(into.size())) != 1) {

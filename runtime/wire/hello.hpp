@@ -25,7 +25,7 @@ struct Hello {
   std::uint16_t features = 0;  ///< none yet; a receiver ignores bits it does not know
   std::uint64_t node = 0;
   std::uint64_t incarnation = 0;
-  std::uint64_t epoch = 0;     ///< of the session; 0 where there is no head
+  std::uint64_t epoch = 0;  ///< of the session; 0 where there is no head
   std::array<std::byte, kNonceBytes> nonce{};
 };
 

@@ -16,7 +16,8 @@ class MemoryStream final : public Stream, public std::enable_shared_from_this<Me
       : network_(network), node_(node), peer_node_(peer_node) {}
 
   static std::pair<std::shared_ptr<MemoryStream>, std::shared_ptr<MemoryStream>> pair(MemoryNetwork& network,
-                                                                                      std::uint64_t a, std::uint64_t b) {
+                                                                                      std::uint64_t a,
+                                                                                      std::uint64_t b) {
     auto first = std::make_shared<MemoryStream>(network, a, b);
     auto second = std::make_shared<MemoryStream>(network, b, a);
     first->peer_ = second;
@@ -108,7 +109,8 @@ class MemoryStream final : public Stream, public std::enable_shared_from_this<Me
     if (!reading_) return;
     Done done = std::exchange(reading_, {});
     if (closed_ || broken_ || arrived_.empty()) {
-      return done(fail(ErrorCode::unavailable, broken_ ? "the connection was reset" : "the peer closed the connection"));
+      return done(
+          fail(ErrorCode::unavailable, "{}", broken_ ? "the connection was reset" : "the peer closed the connection"));
     }
     const std::size_t count = std::min({into_.size(), arrived_.size(), chunk_bytes_});
     std::copy_n(arrived_.begin(), count, into_.begin());
@@ -159,26 +161,25 @@ class MemoryTransport final : public Transport {
 
   void connect(const std::string& text, OnStream on_connected) override {
     auto address = parse_address(text, "memory");
-    network_.execute_(node_, Duration{}, [this, address = std::move(address), text,
-                                          on_connected = std::move(on_connected)]() mutable {
-      if (!address) return on_connected(forward_error(address));
-      const auto found = network_.listening_.find(address->rest);
-      if (found == network_.listening_.end()) {
-        return on_connected(fail(ErrorCode::unavailable, "cannot connect to {}: nobody listens", text));
-      }
-      const std::uint64_t there = found->second.node;
-      auto [mine, theirs] = MemoryStream::pair(network_, node_, there);
-      const auto conditions = network_.weather_(node_, there);
-      network_.execute_(there, conditions.latency,
-                        [stream = theirs, on_stream = found->second.on_stream] { (*on_stream)(stream); });
-      network_.execute_(node_, conditions.latency * 2,
-                        [stream = mine, on_connected = std::move(on_connected)] { on_connected(stream); });
-    });
+    network_.execute_(
+        node_, Duration{},
+        [this, address = std::move(address), text, on_connected = std::move(on_connected)]() mutable {
+          if (!address) return on_connected(forward_error(address));
+          const auto found = network_.listening_.find(address->rest);
+          if (found == network_.listening_.end()) {
+            return on_connected(fail(ErrorCode::unavailable, "cannot connect to {}: nobody listens", text));
+          }
+          const std::uint64_t there = found->second.node;
+          auto [mine, theirs] = MemoryStream::pair(network_, node_, there);
+          const auto conditions = network_.weather_(node_, there);
+          network_.execute_(there, conditions.latency,
+                            [stream = theirs, on_stream = found->second.on_stream] { (*on_stream)(stream); });
+          network_.execute_(node_, conditions.latency * 2,
+                            [stream = mine, on_connected = std::move(on_connected)] { on_connected(stream); });
+        });
   }
 
-  void after(Duration delay, UniqueFunction<void()> then) override {
-    network_.execute_(node_, delay, std::move(then));
-  }
+  void after(Duration delay, UniqueFunction<void()> then) override { network_.execute_(node_, delay, std::move(then)); }
 
  private:
   MemoryNetwork& network_;
@@ -199,8 +200,8 @@ std::size_t MemoryNetwork::cut(std::uint64_t a, std::uint64_t b) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const auto stream = streams_[i].lock();
     if (!stream || !stream->live()) continue;
-    const bool between = (stream->node() == a && stream->peer_node() == b) ||
-                         (stream->node() == b && stream->peer_node() == a);
+    const bool between =
+        (stream->node() == a && stream->peer_node() == b) || (stream->node() == b && stream->peer_node() == a);
     if (!between) continue;
     stream->reset();
     ++ends;

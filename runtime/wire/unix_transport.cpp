@@ -32,21 +32,21 @@ class UnixStream final : public Stream, public std::enable_shared_from_this<Unix
 
   void read(std::span<std::byte> into, Done done) override {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this(), into, done = std::move(done)]() mutable {
-      self->socket_.async_read_some(asio::buffer(into.data(), into.size()), [self, done = std::move(done)](
-                                                                                const asio::error_code& code,
-                                                                                std::size_t count) mutable {
-        done(code ? Result<std::size_t>(tl::unexpected<Error>(to_error(code))) : Result<std::size_t>(count));
-      });
+      self->socket_.async_read_some(
+          asio::buffer(into.data(), into.size()),
+          [self, done = std::move(done)](const asio::error_code& code, std::size_t count) mutable {
+            done(code ? Result<std::size_t>(tl::unexpected<Error>(to_error(code))) : Result<std::size_t>(count));
+          });
     });
   }
 
   void write(std::span<const std::byte> bytes, Done done) override {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this(), bytes, done = std::move(done)]() mutable {
-      asio::async_write(self->socket_, asio::buffer(bytes.data(), bytes.size()),
-                        [self, done = std::move(done)](const asio::error_code& code, std::size_t count) mutable {
-                          done(code ? Result<std::size_t>(tl::unexpected<Error>(to_error(code)))
-                                    : Result<std::size_t>(count));
-                        });
+      asio::async_write(
+          self->socket_, asio::buffer(bytes.data(), bytes.size()),
+          [self, done = std::move(done)](const asio::error_code& code, std::size_t count) mutable {
+            done(code ? Result<std::size_t>(tl::unexpected<Error>(to_error(code))) : Result<std::size_t>(count));
+          });
     });
   }
 
@@ -154,14 +154,14 @@ class UnixTransport final : public Transport {
       return;
     }
     auto socket = std::make_shared<Socket>(asio::make_strand(context_));
-    socket->async_connect(Protocol::endpoint(address->rest), [socket, path = address->rest,
-                                                              on_connected = std::move(on_connected)](
-                                                                 const asio::error_code& code) {
-      if (code) {
-        return on_connected(fail(to_error(code).code(), "cannot connect to {}: {}", path, code.message()));
-      }
-      on_connected(std::make_shared<UnixStream>(std::move(*socket)));
-    });
+    socket->async_connect(
+        Protocol::endpoint(address->rest),
+        [socket, path = address->rest, on_connected = std::move(on_connected)](const asio::error_code& code) {
+          if (code) {
+            return on_connected(fail(to_error(code).code(), "cannot connect to {}: {}", path, code.message()));
+          }
+          on_connected(std::make_shared<UnixStream>(std::move(*socket)));
+        });
   }
 
   void after(Duration delay, UniqueFunction<void()> then) override {

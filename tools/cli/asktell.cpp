@@ -33,7 +33,7 @@ Result<> serve(AskTellService& service, Surroundings& surroundings) {
 }
 
 Result<ExitCode> asktell(Surroundings& surroundings, const CommonOptions& common, const StudyOptions& options) {
-  auto spec = read_study(surroundings, options);
+  auto spec = read_study(surroundings, options, tuner::StudyUse::asktell);
   if (!spec) return forward_error(spec);
   const auto state = state_directory_of(surroundings, common);
   if (!state) return forward_error(state);

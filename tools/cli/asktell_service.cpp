@@ -47,33 +47,31 @@ Result<std::int64_t> integer_of(const json& body, const char* key, std::int64_t 
   return found->get<std::int64_t>();
 }
 
-Result<tuner::Values> values_of(const json& body) {
+/// Values with every objective among them: what is merely misspelt must not cost the client its trial.
+Result<tuner::Values> values_of(const json& body, const tuner::StudySpec& spec) {
   const auto found = body.find("values");
   if (found == body.end() || !found->is_object()) {
     return fail(ErrorCode::invalid_argument, "'values' must be an object of numbers (or \"nan\", \"inf\", \"-inf\")");
   }
-  return tuner::numbers_from_json(*found);
+  auto values = tuner::numbers_from_json(*found);
+  if (!values) return values;
+  for (const auto& objective : spec.objectives) {
+    if (!values->contains(objective.name)) {
+      return fail(ErrorCode::invalid_argument, "'values' has no \"{}\", an objective of the study", objective.name);
+    }
+  }
+  return values;
 }
 
 }  // namespace
 
 AskTellService::AskTellService(tuner::Study& study, tuner::Store& store, const Clock& clock)
-    : study_(study),
-      store_(store),
-      clock_(clock),
-      started_at_(clock.now()),
-      seconds_before_(study.tuning_seconds()) {}
+    : study_(study), store_(store), clock_(clock), started_at_(clock.now()), seconds_before_(study.tuning_seconds()) {}
 
 Result<> AskTellService::adopt_open_trials() {
-  const auto waiting = std::count_if(study_.trials().begin(), study_.trials().end(), [](const tuner::Trial& trial) {
-    return trial.state == tuner::TrialState::waiting;
-  });
-  // `next` hands waiting trials out before any other.
-  for (std::ptrdiff_t i = 0; i < waiting; ++i) {
-    const auto assignment = study_.next();
-    if (!assignment) return forward_error(assignment);
-    if (!assignment->has_value()) break;
-    if (auto started = study_.started((*assignment)->trial, std::string(kWorker)); !started) return started;
+  for (const auto& trial : study_.trials()) {
+    if (trial.state != tuner::TrialState::waiting) continue;
+    if (auto started = study_.started(trial.id, std::string(kWorker)); !started) return started;
   }
   return make_durable();
 }
@@ -145,7 +143,7 @@ Result<json> AskTellService::tell(const json& body) {
   if (!trial) return forward_error(trial);
   const auto step = integer_of(body, "step", 1, study_.spec().trial.epochs);
   if (!step) return forward_error(step);
-  auto values = values_of(body);
+  auto values = values_of(body, study_.spec());
   if (!values) return forward_error(values);
   double seconds = 0;
   if (const auto given = body.find("seconds"); given != body.end()) {
@@ -155,6 +153,10 @@ Result<json> AskTellService::tell(const json& body) {
   }
   const auto reported = study_.report(*trial, static_cast<int>(*step), std::move(*values), seconds);
   if (!reported) return forward_error(reported);
+  // Promoted trials go on at once: the client is told so here, and `ask` hands out others.
+  for (const tuner::TrialId resumed : reported->resumed) {
+    if (const auto started = study_.started(resumed, std::string(kWorker)); !started) return forward_error(started);
+  }
   return json{{"trial", *trial}, {"decision", tuner::to_string(reported->decision)}, {"resume", reported->resumed}};
 }
 
@@ -162,7 +164,8 @@ Result<json> AskTellService::finish(const json& body) {
   if (const auto checked = check_body(body, {"trial", "values"}); !checked) return forward_error(checked);
   const auto trial = integer_of(body, "trial", 0, INT64_MAX);
   if (!trial) return forward_error(trial);
-  auto values = values_of(body);
+  Result<tuner::Values> values;  // none: the last report's count
+  if (body.contains("values")) values = values_of(body, study_.spec());
   if (!values) return forward_error(values);
   const auto finished = study_.finish(*trial, std::move(*values));
   if (!finished) return forward_error(finished);
@@ -216,7 +219,7 @@ Result<json> AskTellService::open(const json& body) {
 }
 
 Result<> AskTellService::close() {
-  if (study_.state() == "running") {
+  if (study_.state() != "finished") {
     const bool done = study_.done();
     if (auto noted = done ? study_.end("finished", seconds_spent()) : study_.progressed(seconds_spent()); !noted) {
       return noted;

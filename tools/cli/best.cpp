@@ -27,8 +27,7 @@ void add_best(CommandLine& line) {
     }
     return ExitCode::done;
   };
-  CLI::App* command =
-      add_command(line, "best", "Show a study's best trial", "tandem best digits-mlp --json", run);
+  CLI::App* command = add_command(line, "best", "Show a study's best trial", "tandem best digits-mlp --json", run);
   command->add_option("STUDY", *study_name, "A study's name, or its file")->required();
 }
 

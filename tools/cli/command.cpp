@@ -15,9 +15,20 @@ Result<std::string> user_directory(const Surroundings& surroundings, const char*
 
 CLI::App* add_command(CommandLine& line, const std::string& name, const std::string& summary,
                       const std::string& example, Action action) {
-  CLI::App* command = line.app.add_subcommand(name, summary);
+  return add_command(line, line.app, name, summary, example, std::move(action));
+}
+
+CLI::App* add_command(CommandLine& line, CLI::App& parent, const std::string& name, const std::string& summary,
+                      const std::string& example, Action action) {
+  CLI::App* command = parent.add_subcommand(name, summary);
   command->footer("Example:\n  " + example);
   command->callback([&line, action = std::move(action)] { line.action = action; });
+  command
+      ->add_option("--state", line.common.state_directory,
+                   "Where studies are kept [$TANDEM_STATE or ~/.local/state/tandem]")
+      ->type_name("DIR");
+  command->add_flag("--json", line.common.json, "Answer in JSON on stdout");
+  command->add_flag("--quiet", line.common.quiet, "No progress display and no log");
   return command;
 }
 

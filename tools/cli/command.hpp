@@ -20,14 +20,18 @@ struct CommonOptions {
 /// What a command does once the command line is understood. Errors are shown and become the exit code.
 using Action = std::function<Result<ExitCode>(Surroundings&, const CommonOptions&)>;
 
-/// Where a command leaves its action when it is the one that was called.
+/// Commands join here; the one that is called leaves its action.
 struct CommandLine {
   CLI::App& app;
+  CommonOptions& common;
   Action action;
 };
 
-/// Adds a subcommand with its example under --help; `action` is taken when it is called.
+/// Adds a command with its example under --help; `action` is taken when it is called.
 CLI::App* add_command(CommandLine& line, const std::string& name, const std::string& summary,
+                      const std::string& example, Action action);
+/// The same below another command: `tandem data list`.
+CLI::App* add_command(CommandLine& line, CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::string& example, Action action);
 
 /// --state, else $TANDEM_STATE, else $XDG_STATE_HOME/tandem, else ~/.local/state/tandem.

@@ -64,13 +64,11 @@ void write_csv(std::ostream& out, const tuner::Study& study) {
 }
 
 nlohmann::json full_document(const StoredStudy& stored) {
-  nlohmann::json document = {{"study", stored.record.name},
-                             {"state", stored.record.state},
-                             {"seed", stored.record.seed},
-                             {"created_unix_nanoseconds", stored.record.created_unix_nanoseconds},
-                             {"file", stored.record.source},
-                             {"summary", study_document(stored.study, "")},
-                             {"trials", nlohmann::json::array()}};
+  nlohmann::json document = {
+      {"study", stored.record.name},      {"state", stored.record.state},
+      {"seed", stored.record.seed},       {"created_unix_nanoseconds", stored.record.created_unix_nanoseconds},
+      {"file", stored.record.source},     {"summary", study_document(stored.study, "")},
+      {"trials", nlohmann::json::array()}};
   // Which sensor it was is known while the study runs only.
   document["summary"].erase("energy_source");
   for (const auto& trial : stored.study.trials()) document["trials"].push_back(trial_document(trial));
@@ -97,9 +95,7 @@ void add_export(CommandLine& line) {
   CLI::App* command = add_command(line, "export", "Write a study out as CSV (one row per report) or JSON",
                                   "tandem export digits-mlp --format csv > digits.csv", run);
   command->add_option("STUDY", options->study, "A study's name, or its file")->required();
-  command->add_option("--format", options->format, "csv or json")
-      ->required()
-      ->check(CLI::IsMember({"csv", "json"}));
+  command->add_option("--format", options->format, "csv or json")->required()->check(CLI::IsMember({"csv", "json"}));
 }
 
 }  // namespace tandem::tools

@@ -27,9 +27,8 @@ InterruptWatch::InterruptWatch(std::function<void()> first, std::function<void()
   sigemptyset(&watched_);
   for (const int signal : {SIGINT, SIGTERM, kEndSignal}) sigaddset(&watched_, signal);
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
-  thread_ = std::thread([watched = watched_, first = std::move(first), again = std::move(again)] {
-    watch(watched, first, again);
-  });
+  thread_ = std::thread(
+      [watched = watched_, first = std::move(first), again = std::move(again)] { watch(watched, first, again); });
 }
 
 InterruptWatch::~InterruptWatch() {

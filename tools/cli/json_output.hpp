@@ -8,8 +8,6 @@
 
 namespace tandem::tools {
 
-inline void write_json(std::ostream& out, const nlohmann::json& document) {
-  out << tuner::dump_json(document) << '\n';
-}
+inline void write_json(std::ostream& out, const nlohmann::json& document) { out << tuner::dump_json(document) << '\n'; }
 
 }  // namespace tandem::tools

@@ -23,14 +23,6 @@ void add_commands(CommandLine& line) {
   add_version(line);
 }
 
-void add_common_options(CLI::App& command, CommonOptions& common) {
-  command.add_option("--state", common.state_directory,
-                     "Where studies are kept [$TANDEM_STATE or ~/.local/state/tandem]")
-      ->type_name("DIR");
-  command.add_flag("--json", common.json, "Answer in JSON on stdout");
-  command.add_flag("--quiet", common.quiet, "No progress display and no log");
-}
-
 const CLI::App& called_command(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -57,8 +49,7 @@ std::string explain_leftover(const CLI::App& command, const std::string& word) {
   const std::vector<std::string> known = known_words(command, option);
   const std::string_view kind = option ? "option" : known.empty() ? "argument" : "command";
   std::string text = fmt::format("unknown {} '{}'", kind, word);
-  const std::string_view nearest =
-      tuner::nearest_name(word, std::vector<std::string_view>(known.begin(), known.end()));
+  const std::string_view nearest = tuner::nearest_name(word, std::vector<std::string_view>(known.begin(), known.end()));
   if (!nearest.empty()) return text + fmt::format("; did you mean '{}'?", nearest);
   if (!option && !known.empty()) text += fmt::format("; allowed: {}", fmt::join(known, ", "));
   return text;
@@ -82,11 +73,8 @@ int run_program(const std::vector<std::string>& arguments, Surroundings& surroun
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 infeasible or nothing found");
   CommonOptions common;
-  CommandLine line{app, {}};
+  CommandLine line{app, common, {}};
   add_commands(line);
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    add_common_options(*command, common);
-  }
 
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -17,7 +17,7 @@ Result<std::string> study_name(const Surroundings& surroundings, const std::stri
   if (!looks_like_file(surroundings, name_or_file)) return name_or_file;
   const auto text = read_study_file(surroundings, name_or_file);
   if (!text) return forward_error(text);
-  const auto spec = tuner::parse_study(*text, name_or_file);
+  const auto spec = tuner::parse_study(*text, name_or_file, {}, tuner::StudyUse::asktell);
   if (!spec) return forward_error(spec);
   return spec->name;
 }
@@ -53,7 +53,8 @@ Result<StoredStudy> load_stored_study(const Surroundings& surroundings, const Co
 
   const auto events = (*store)->events(*name);
   if (!events) return forward_error(events);
-  auto spec = tuner::parse_study((**record).source, fmt::format("study '{}' as stored", *name));
+  auto spec =
+      tuner::parse_study((**record).source, fmt::format("study '{}' as stored", *name), {}, tuner::StudyUse::asktell);
   if (!spec) return forward_error(spec);
   auto study = tuner::Study::replay(std::move(*spec), (**record).seed, *events);
   if (!study) return forward_error(study, fmt::format("study '{}' as stored", *name));

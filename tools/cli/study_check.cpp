@@ -10,8 +10,7 @@ namespace tandem::tools {
 namespace {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const std::string_view nearest =
-      tuner::nearest_name(word, std::vector<std::string_view>(known.begin(), known.end()));
+  const std::string_view nearest = tuner::nearest_name(word, std::vector<std::string_view>(known.begin(), known.end()));
   return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
 }
 
@@ -25,12 +24,6 @@ std::vector<tuner::Value> corners(const tuner::Domain& domain) {
 Result<const actors::WorkloadInfo*> check_workload(const tuner::TrialSpec& trial) {
   std::vector<std::string> names;
   for (const auto& workload : actors::builtin_workloads()) names.push_back(workload.name);
-  if (!trial.command.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                "[trial] command: tune runs the built-in workloads ({}); drive a command of your own with "
-                "`tandem asktell`",
-                fmt::join(names, ", "));
-  }
   const auto* workload = actors::find_workload(trial.workload);
   if (workload == nullptr) {
     return fail(ErrorCode::invalid_argument, "[trial] workload = \"{}\": there is none of that name; allowed: {}{}",
@@ -38,8 +31,9 @@ Result<const actors::WorkloadInfo*> check_workload(const tuner::TrialSpec& trial
   }
   const auto& datasets = workload->datasets;
   if (std::find(datasets.begin(), datasets.end(), trial.dataset) == datasets.end()) {
-    return fail(ErrorCode::invalid_argument, "[trial] dataset = \"{}\": workload {} has none of that name; allowed: {}{}",
-                trial.dataset, workload->name, fmt::join(datasets, ", "), did_you_mean(trial.dataset, datasets));
+    return fail(ErrorCode::invalid_argument,
+                "[trial] dataset = \"{}\": workload {} has none of that name; allowed: {}{}", trial.dataset,
+                workload->name, fmt::join(datasets, ", "), did_you_mean(trial.dataset, datasets));
   }
   return workload;
 }

@@ -22,7 +22,8 @@ struct StudyOptions {
 void add_study_options(CLI::App& command, StudyOptions& options);
 
 /// The study file with its overrides.
-[[nodiscard]] Result<tuner::StudySpec> read_study(const Surroundings& surroundings, const StudyOptions& options);
+[[nodiscard]] Result<tuner::StudySpec> read_study(const Surroundings& surroundings, const StudyOptions& options,
+                                                  tuner::StudyUse use);
 
 /// --seed, else the file's, else one from the operating system.
 [[nodiscard]] std::uint64_t choose_seed(const StudyOptions& options, const tuner::StudySpec& spec);

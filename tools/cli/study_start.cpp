@@ -13,7 +13,8 @@ Result<> refuse_existing(const tuner::StudyRecord& record) {
 }
 
 Result<StartedStudy> resume_study(tuner::Store& store, const tuner::StudyRecord& record, const tuner::StudySpec& now) {
-  auto spec = tuner::parse_study(record.source, fmt::format("study '{}' as stored", record.name));
+  auto spec =
+      tuner::parse_study(record.source, fmt::format("study '{}' as stored", record.name), {}, tuner::StudyUse::asktell);
   if (!spec) return forward_error(spec);
   const auto events = store.events(record.name);
   if (!events) return forward_error(events);

@@ -84,8 +84,7 @@ Result<std::string> study_template(std::string_view workload, std::string_view d
     return fail(ErrorCode::invalid_argument, "workload {} has no data set '{}'; allowed: {}", workload, dataset,
                 fmt::join(datasets, ", "));
   }
-  return fmt::format(fmt::runtime(kHead), fmt::arg("workload", workload),
-                     fmt::arg("dataset", dataset)) +
+  return fmt::format(fmt::runtime(kHead), fmt::arg("workload", workload), fmt::arg("dataset", dataset)) +
          space_lines(*info) + std::string(kTail);
 }
 

@@ -42,7 +42,7 @@ std::unique_ptr<ProgressDisplay> choose_display(const Surroundings& surroundings
 
 Result<actors::TuneOptions> tune_options(const Surroundings& surroundings, const CommonOptions& common,
                                          const StudyOptions& options) {
-  auto spec = read_study(surroundings, options);
+  auto spec = read_study(surroundings, options, tuner::StudyUse::tune);
   if (!spec) return forward_error(spec);
   if (const auto checked = check_study(*spec); !checked) return forward_error(checked, options.file);
   const auto state = state_directory_of(surroundings, common);
@@ -53,7 +53,8 @@ Result<actors::TuneOptions> tune_options(const Surroundings& surroundings, const
   const std::string& program = surroundings.program_path;
   std::string host = program.substr(0, program.rfind('/') + 1) + std::string(kTrialHost);
   if (!surroundings.files.exists(host)) {
-    return fail(ErrorCode::unavailable, "{} is missing: this build has no LibTorch workloads (TANDEM_WITH_TORCH)", host);
+    return fail(ErrorCode::unavailable, "{} is missing: this build has no LibTorch workloads (TANDEM_WITH_TORCH)",
+                host);
   }
   actors::TuneOptions tune;
   tune.seed = choose_seed(options, *spec);

@@ -108,8 +108,8 @@ std::string describe_system(const tuner::Parameters& system) {
 }
 
 std::string describe_best(const tuner::Study& study, const tuner::BestTrial& best) {
-  std::string text = fmt::format("Best: trial {} after {} {}\n", best.trial, best.step,
-                                 best.step == 1 ? "epoch" : "epochs");
+  std::string text =
+      fmt::format("Best: trial {} after {} {}\n", best.trial, best.step, best.step == 1 ? "epoch" : "epochs");
   for (const auto& objective : study.spec().objectives) {
     const auto value = best.values.find(objective.name);
     if (value != best.values.end()) text += value_line(objective.name, value->second, best.values);

@@ -11,8 +11,8 @@ namespace tandem::tools {
 
 /// What the system parameters won for the trials of one batch size.
 struct SystemGain {
-  std::string group;  ///< "batch 1024", or "all trials" where there is no batch size
-  double speedup = 1;  ///< median over the trials that chose `system`: default step time / chosen step time
+  std::string group;         ///< "batch 1024", or "all trials" where there is no batch size
+  double speedup = 1;        ///< median over the trials that chose `system`: default step time / chosen step time
   tuner::Parameters system;  ///< chosen most often
   int trials = 0;            ///< that chose it, with both times measured
 };

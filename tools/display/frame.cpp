@@ -24,8 +24,8 @@ std::string head_line(const StudySnapshot& snapshot) {
 }
 
 std::string count_line(const StudySnapshot& snapshot) {
-  std::string line = fmt::format("{} of {} trials: {} running", snapshot.trials.size(), snapshot.max_trials,
-                                 snapshot.running);
+  std::string line =
+      fmt::format("{} of {} trials: {} running", snapshot.trials.size(), snapshot.max_trials, snapshot.running);
   const auto add = [&line](int count, const char* what) {
     if (count > 0) line += fmt::format(", {} {}", count, what);
   };

@@ -18,7 +18,7 @@ struct ProfileVector {
 
 /// What was counted over one window, and what is known of the model.
 struct WindowFacts {
-  std::int64_t steps = 0;            ///< all steps of the window, warm-up included
+  std::int64_t steps = 0;  ///< all steps of the window, warm-up included
   double seconds = 0;
   std::vector<double> step_seconds;  ///< measured steps
   double user_seconds = 0;
@@ -44,7 +44,7 @@ struct WindowFacts {
 /// What the model is, is exact; times waver with neighbours; waits and switches say little, so they weigh little.
 [[nodiscard]] double feature_tolerance(std::string_view name) noexcept;
 
-/// Why a vector read from outside cannot be used (unequal lengths, a value that is not finite); empty: it can.
+/// What a usable vector would have that this one lacks, e.g. "as many values as names"; empty: it is usable.
 [[nodiscard]] std::string profile_fault(const ProfileVector& profile);
 
 }  // namespace tandem::tuner

@@ -12,16 +12,21 @@ namespace tandem::tuner {
 
 namespace {
 
-constexpr double kWindowSeconds = 0.03;    // at least: shorter ones measure the clock and the neighbours
-constexpr int kFewestSteps = 2;            // of a window
+constexpr double kWindowSeconds = 0.03;  // at least: shorter ones measure the clock and the neighbours
+constexpr int kFewestSteps = 2;          // of a window
 constexpr int kLongestLookSteps = 32;
-constexpr std::size_t kEnoughSteps = 64;   // errors of medians are ~2 % then; what is still level is as good as equal
-constexpr double kConfidence = 2.0;        // standard errors
-constexpr double kAbortFactor = 2.0;       // of the incumbent's upper bound: beyond it, a look ends
-constexpr double kEnergyAbortFactor = 4.0; // a slow configuration may still need least energy
-constexpr double kHopelessFactor = 1.5;    // of that: no disturbance explains it, one step is enough
-constexpr double kLookShare = 0.75;        // of the budget; the rest pays for telling the best apart
-constexpr double kWarmupShare = 0.5;       // of a step, lost to each change of the configuration
+constexpr std::size_t kEnoughSteps = 64;    // errors of medians are ~2 % then; what is still level is as good as equal
+constexpr double kConfidence = 2.0;         // standard errors
+constexpr double kIndifference = 0.03;      // a gain in the logarithm that more probing is not worth
+constexpr int kLongestPaidOffSteps = 8;     // of a window lengthened because the change is dear
+constexpr double kAbortFactor = 2.0;        // of the incumbent's upper bound: beyond it, a look ends
+constexpr double kEnergyAbortFactor = 4.0;  // a slow configuration may still need least energy
+constexpr double kHopelessFactor = 1.5;     // of that: no disturbance explains it, one step is enough
+constexpr double kLookShare = 0.75;         // of the budget; the rest pays for telling the best apart
+constexpr double kBeforeDefaultsShare = 0.5;  // of the budget, spent before the defaults are looked at
+constexpr double kDefaultsWorth = 4.0;        // steps: with a smaller budget the defaults stay unknown
+constexpr double kNearFactor = 1.4;           // of the incumbent: what is predicted slower is looked at last
+constexpr double kWarmupShare = 0.5;          // of a step, lost to each change of the configuration
 
 /// Excess seconds that one look will probably cost.
 double look_cost(double predicted_seconds, double incumbent_seconds, int steps) {
@@ -69,9 +74,7 @@ bool Race::by_energy() const {
 
 LogEstimate Race::score(const Entrant& entrant) const {
   if (!by_energy()) return estimate_log(entrant.step_seconds);
-  LogEstimate estimate = estimate_log(entrant.joules_per_step);
-  estimate.count = entrant.step_seconds.size();
-  return estimate;
+  return estimate_log(entrant.joules_per_step);
 }
 
 std::optional<std::size_t> Race::best() const {
@@ -101,78 +104,98 @@ double Race::incumbent_seconds() const {
 }
 
 std::optional<RaceWindow> Race::next(double spent_seconds, double budget_seconds) const {
-  if (auto look = next_look(spent_seconds, budget_seconds)) return look;
-  return next_measurement(spent_seconds, budget_seconds);
+  // The defaults come when the choice is safe: their cost is unknown, and wanted to be known for its own sake only.
+  // They tell, too, what candidates like them have in store.
+  if (auto look = next_look(Turn::promising, spent_seconds, kLookShare * budget_seconds)) return look;
+  if (entrants_.front().alive() && !entrants_.front().looked && budget_seconds > kDefaultsWorth * incumbent_seconds()) {
+    if (auto measurement = next_measurement(spent_seconds, kBeforeDefaultsShare * budget_seconds)) return measurement;
+    return look_at(0, budget_seconds);
+  }
+  if (auto look = next_look(Turn::near, spent_seconds, kLookShare * budget_seconds)) return look;
+  if (auto measurement = next_measurement(spent_seconds, budget_seconds)) return measurement;
+  return next_look(Turn::far, spent_seconds, budget_seconds);
 }
 
-std::optional<RaceWindow> Race::next_look(double spent_seconds, double budget_seconds) const {
+RaceWindow Race::look_at(std::size_t entrant, double budget_seconds) const {
   const double incumbent = incumbent_seconds();
-  const std::vector<double> predicted = predict();
-  const auto count = static_cast<double>(entrants_.size());
   int steps = steps_lasting(kWindowSeconds, incumbent, kLongestLookSteps);
   if (incumbent > 0) {  // a short trial cannot afford long looks
-    steps = std::min(steps, std::max(kFewestSteps, static_cast<int>(budget_seconds / incumbent / (2 * count))));
+    const double affordable = budget_seconds / incumbent / (2.0 * static_cast<double>(entrants_.size()));
+    steps = std::clamp(steps, kFewestSteps, std::max(kFewestSteps, static_cast<int>(std::min(affordable, 1e6))));
   }
-  const auto affordable = [&](std::size_t i) {
-    if (i == 0) return budget_seconds > 4 * incumbent;  // what the defaults take is wanted whatever it costs
-    return spent_seconds + look_cost(predicted[i], incumbent, steps) <= kLookShare * budget_seconds;
-  };
-
-  // The first half as promised, then the defaults, which tell what the other half has in store.
-  std::optional<std::size_t> chosen;
-  const auto turn = [&](std::size_t i) { return i == 0 ? 1 : (i - 1) < entrants_.size() / 2 ? 0 : 2; };
-  for (std::size_t i = 0; i < entrants_.size(); ++i) {
-    const Entrant& entrant = entrants_[i];
-    if (entrant.looked || !entrant.alive() || !affordable(i)) continue;
-    const auto rank = [&](std::size_t j) { return std::pair(turn(j), predicted[j]); };
-    if (!chosen || rank(i) < rank(*chosen)) chosen = i;
-  }
-  if (!chosen) return std::nullopt;
-
   double limit = yardstick_seconds_;
   if (const auto leader = best()) {
     const LogEstimate time = estimate_log(entrants_[*leader].step_seconds);
     limit = std::exp(time.center + kConfidence * time.error);
   }
-  return RaceWindow{*chosen, steps, limit * abort_factor()};
+  // Of the defaults one step often says enough, and of slow ones each step is dear: they go without a warm-up.
+  return {entrant, steps, limit * abort_factor(), entrant == 0};
+}
+
+std::optional<RaceWindow> Race::next_look(Turn turn, double spent_seconds, double budget_seconds) const {
+  const double incumbent = incumbent_seconds();
+  const std::vector<double> predicted = predict();
+  std::optional<std::size_t> chosen;
+  for (std::size_t i = 1; i < entrants_.size(); ++i) {
+    const bool near = predicted[i] <= kNearFactor * incumbent;
+    const bool its_turn = turn == Turn::far || (near && (turn == Turn::near || i <= entrants_.size() / 2));
+    if (!its_turn || entrants_[i].looked || !entrants_[i].alive()) continue;
+    const RaceWindow window = look_at(i, budget_seconds);
+    if (spent_seconds + look_cost(predicted[i], incumbent, window.steps) > budget_seconds) continue;
+    if (!chosen || predicted[i] < predicted[*chosen]) chosen = i;
+  }
+  if (!chosen) return std::nullopt;
+  return look_at(*chosen, budget_seconds);
 }
 
 std::optional<RaceWindow> Race::next_measurement(double spent_seconds, double budget_seconds) const {
   const auto leader = best();
   if (!leader) return std::nullopt;
-  std::vector<std::size_t> level;
-  for (std::size_t i = 0; i < entrants_.size(); ++i) {
-    if (entrants_[i].alive() && !entrants_[i].step_seconds.empty()) level.push_back(i);
-  }
-  if (level.size() < 2) return std::nullopt;
+  const LogEstimate lead = score(entrants_[*leader]);
   const double incumbent = step_seconds(*leader);
-  std::sort(level.begin(), level.end(), [this](std::size_t a, std::size_t b) {
-    return entrants_[a].step_seconds.size() < entrants_[b].step_seconds.size();
-  });
-  for (const std::size_t i : level) {
-    const std::size_t known = entrants_[i].step_seconds.size();
-    if (known >= kEnoughSteps) continue;
-    // As many steps again as there are: rounds grow as fewer are left in them.
-    int steps = std::max(static_cast<int>(known), steps_lasting(kWindowSeconds, incumbent, kLongestLookSteps));
-    steps = std::min(steps, static_cast<int>(kEnoughSteps));
-    const double cost = kWarmupShare * incumbent + std::max(step_seconds(i) - incumbent, 0.0) * (steps + 1);
-    if (spent_seconds + cost > budget_seconds) continue;
-    return RaceWindow{i, steps, 0};
+
+  // Rivals by how good they might still be; the leader and the first of them are the two that matter (after LUCB,
+  // Kalyanakrishnan et al. 2012).
+  std::vector<std::pair<double, std::size_t>> rivals;
+  for (std::size_t i = 0; i < entrants_.size(); ++i) {
+    if (i == *leader || !entrants_[i].alive() || entrants_[i].step_seconds.empty()) continue;
+    const LogEstimate own = score(entrants_[i]);
+    const double possible_gain = lead.center - own.center + kConfidence * std::hypot(own.error, lead.error);
+    if (possible_gain > kIndifference) rivals.emplace_back(-possible_gain, i);
+  }
+  std::sort(rivals.begin(), rivals.end());
+  const auto known = [this](std::size_t i) { return entrants_[i].step_seconds.size(); };
+  for (const auto& [unused, rival] : rivals) {
+    const std::size_t chosen = known(*leader) < known(rival) ? *leader : rival;
+    if (known(chosen) >= kEnoughSteps) continue;
+    // As many steps again as there are, and so many that the change is worth its price.
+    const double change = change_seconds(chosen);
+    int steps = std::max(static_cast<int>(known(chosen)), steps_lasting(kWindowSeconds, incumbent, kLongestLookSteps));
+    steps = std::max(steps, std::min(steps_lasting(change, incumbent, kLongestLookSteps), kLongestPaidOffSteps));
+    const double cost = change + std::max(step_seconds(chosen) - incumbent, 0.0) * (steps + 1);
+    if (spent_seconds + cost <= budget_seconds) return RaceWindow{chosen, steps, 0};
   }
   return std::nullopt;
 }
 
-void Race::record(const RaceWindow& window, const std::vector<double>& step_seconds, double joules_per_step) {
+double Race::change_seconds(std::size_t entrant) const {
+  const double known = entrants_[entrant].change_seconds;
+  return known > 0 ? known : kWarmupShare * incumbent_seconds();
+}
+
+void Race::record(const RaceWindow& window, const std::vector<double>& step_seconds, double joules_per_step,
+                  double change_seconds) {
   Entrant& entrant = entrants_[window.entrant];
   const double incumbent = incumbent_seconds();
   entrant.step_seconds.insert(entrant.step_seconds.end(), step_seconds.begin(), step_seconds.end());
   keep_newest(entrant.step_seconds);
+  if (change_seconds > 0) entrant.change_seconds = change_seconds;
   if (joules_per_step > 0 && !step_seconds.empty()) {
     entrant.joules_per_step.push_back(joules_per_step);
     keep_newest(entrant.joules_per_step);
   }
-  const bool ended_early = window.abort_step_seconds > 0 && !step_seconds.empty() &&
-                           step_seconds.back() > window.abort_step_seconds;
+  const bool ended_early =
+      window.abort_step_seconds > 0 && !step_seconds.empty() && step_seconds.back() > window.abort_step_seconds;
   if (ended_early) {
     // One slow step may be a neighbour's doing: the candidate gets a second look, unless it is slow beyond that.
     ++entrant.bad_looks;
@@ -216,7 +239,7 @@ bool Race::conclusive() const {
   std::size_t seen = 0;
   for (const Entrant& entrant : entrants_) seen += entrant.looked || !entrant.usable() ? 1 : 0;
   const auto leader = best();
-  return leader && entrants_[*leader].step_seconds.size() >= kFewestSteps && 2 * seen >= entrants_.size();
+  return leader && entrants_[*leader].step_seconds.size() >= kFewestSteps && 3 * seen >= entrants_.size();
 }
 
 std::vector<double> Race::predict() const {

@@ -18,12 +18,13 @@ struct Entrant {
   Parameters system;
   std::vector<double> step_seconds;     ///< the newest, up to a limit
   std::vector<double> joules_per_step;  ///< one of each window
+  double change_seconds = 0;            ///< lost the last time it was changed to; 0: not known
   double prior_seconds = 0;             ///< of an earlier race: what to expect; 0: nothing
   int bad_looks = 0;                    ///< looks ended early
   bool looked = false;
-  bool dropped = false;                 ///< hopeless: lost by far
-  bool beaten = false;                  ///< measured, and clearly slower
-  std::string apply_error;              ///< not empty: it cannot be applied
+  bool dropped = false;     ///< hopeless: lost by far
+  bool beaten = false;      ///< measured, and clearly slower
+  std::string apply_error;  ///< not empty: it cannot be applied
 
   [[nodiscard]] bool usable() const noexcept { return apply_error.empty(); }
   [[nodiscard]] bool alive() const noexcept { return usable() && !dropped && !beaten; }
@@ -33,6 +34,7 @@ struct RaceWindow {
   std::size_t entrant = 0;
   int steps = 0;                  ///< to measure
   double abort_step_seconds = 0;  ///< 0: no limit
+  bool cold = false;              ///< even the first step counts, if steps are long
 };
 
 class Race {
@@ -48,7 +50,9 @@ class Race {
   /// `spent_seconds` and `budget_seconds` are excess seconds.
   [[nodiscard]] std::optional<RaceWindow> next(double spent_seconds, double budget_seconds) const;
   /// Measured steps of a window, the last beyond `abort_step_seconds` if it was ended early.
-  void record(const RaceWindow& window, const std::vector<double>& step_seconds, double joules_per_step);
+  /// `change_seconds`: what applying it and warming up took beyond the steps themselves; 0: not known.
+  void record(const RaceWindow& window, const std::vector<double>& step_seconds, double joules_per_step,
+              double change_seconds);
   void remove(std::size_t entrant, std::string apply_error);
   /// Forgets measurements, since conditions have changed; what was hopeless stays out.
   void restart();
@@ -65,13 +69,17 @@ class Race {
   [[nodiscard]] double yardstick_seconds() const noexcept { return yardstick_seconds_; }
 
  private:
+  /// Who is looked at: the first half as promised and as far as predicted near the incumbent; all those near; all.
+  enum class Turn { promising, near, far };
   [[nodiscard]] LogEstimate score(const Entrant& entrant) const;
   [[nodiscard]] bool by_energy() const;
   [[nodiscard]] double abort_factor() const noexcept;
   [[nodiscard]] double incumbent_seconds() const;
-  [[nodiscard]] std::optional<RaceWindow> next_look(double spent_seconds, double budget_seconds) const;
+  [[nodiscard]] std::optional<RaceWindow> next_look(Turn turn, double spent_seconds, double budget_seconds) const;
+  [[nodiscard]] RaceWindow look_at(std::size_t entrant, double budget_seconds) const;
   [[nodiscard]] std::optional<RaceWindow> next_measurement(double spent_seconds, double budget_seconds) const;
   [[nodiscard]] std::vector<double> predict() const;
+  [[nodiscard]] double change_seconds(std::size_t entrant) const;
   void drop_losers();
 
   std::vector<Entrant> entrants_;

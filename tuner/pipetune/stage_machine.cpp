@@ -12,28 +12,34 @@ namespace tandem::tuner {
 
 namespace {
 
-constexpr std::int64_t kFewestTotalSteps = 10;   // a shorter trial is over before anything is known
-constexpr int kSettlingSteps = 2;                // first profile window; a model's first step builds its primitives
-constexpr int kProfileSteps = 3;                 // at least, of the window the profile is made from
+constexpr std::int64_t kFewestTotalSteps = 10;  // a shorter trial is over before anything is known
+constexpr int kSettlingSteps = 2;               // first profile window; a model's first step builds its primitives
+constexpr int kProfileSteps = 3;                // at least, of the window the profile is made from
 constexpr int kLongestProfileSteps = 40;
 constexpr double kProfileSeconds = 0.03;
-constexpr double kBriefStepSeconds = 0.02;       // two warm-up steps cost little then; of longer steps one must do
+constexpr double kBriefStepSeconds = 0.02;  // two warm-up steps cost little then; of longer steps one must do
 constexpr double kVerificationSeconds = 0.05;
 constexpr int kFewestVerificationSteps = 4;
 constexpr int kLongestVerificationSteps = 64;
-constexpr int kVerifications = 2;                // windows in which a hit may disappoint before it is refuted
-constexpr double kRefutingFactor = 1.15;         // of the expected step time
+constexpr int kVerifications = 2;         // windows in which a hit may disappoint before it is refuted
+constexpr double kRefutingFactor = 1.15;  // of the expected step time
 constexpr double kWatchSeconds = 1.0;
 constexpr int kFewestWatchSteps = 8;
 constexpr int kLongestWatchSteps = 4'096;
-constexpr double kDriftFactor = 1.25;            // off the expectation, either way
-constexpr int kDriftWindows = 3;                 // in a row
+constexpr double kDriftFactor = 1.25;               // off the expectation, either way
+constexpr int kDriftWindows = 3;                    // in a row
 constexpr std::int64_t kFewestStepsToReprobe = 40;  // left in the trial, or a new configuration cannot pay back
-constexpr int kMostEmptyWindows = 8;             // in a row, before a candidate counts as not working
+constexpr int kMostEmptyWindows = 8;                // in a row, before a candidate counts as not working
 
 int steps_lasting(double seconds, double step_seconds, int fewest, int most) {
   if (!(step_seconds > 0)) return fewest;
   return static_cast<int>(std::clamp(std::ceil(seconds / step_seconds), 1.0 * fewest, 1.0 * most));
+}
+
+/// 0: not known.
+double joules_per_step(const WindowResult& result) {
+  const double joules = result.steps > 0 ? result.energy_joules / result.steps : 0;
+  return std::isfinite(joules) ? std::max(joules, 0.0) : 0;
 }
 
 /// Step times that can be reckoned with.
@@ -48,10 +54,14 @@ std::vector<double> usable(const std::vector<double>& step_seconds) {
 
 std::string_view to_string(Stage stage) noexcept {
   switch (stage) {
-    case Stage::profile: return "profile";
-    case Stage::match: return "match";
-    case Stage::probe: return "probe";
-    case Stage::exploit: return "exploit";
+    case Stage::profile:
+      return "profile";
+    case Stage::match:
+      return "match";
+    case Stage::probe:
+      return "probe";
+    case Stage::exploit:
+      return "exploit";
   }
   return "exploit";
 }
@@ -74,6 +84,7 @@ void StageMachine::matched(const std::optional<GroundTruthHit>& hit) {
   const auto advised = hit ? race_.find(hit->best) : std::nullopt;
   if (advised && race_.entrants()[*advised].usable()) {
     hit_ = hit;
+    default_step_seconds_ = hit->default_step_seconds;
     verifications_ = kVerifications;
     exploit(hit->best, hit->expected_step_seconds);
   } else {
@@ -94,10 +105,17 @@ void StageMachine::completed(const WindowRequest& request, const WindowResult& r
   book(request, result, measured);
   empty_windows_ = measured.empty() ? empty_windows_ + 1 : 0;
   switch (stage_) {
-    case Stage::profile: profiled(measured); break;
-    case Stage::match: break;
-    case Stage::probe: probed(request, result, measured); break;
-    case Stage::exploit: exploited(measured); break;
+    case Stage::profile:
+      profiled(result, measured);
+      break;
+    case Stage::match:
+      break;
+    case Stage::probe:
+      probed(request, result, measured);
+      break;
+    case Stage::exploit:
+      exploited(measured);
+      break;
   }
   plan();
 }
@@ -129,7 +147,9 @@ void StageMachine::book(const WindowRequest& request, const WindowResult& result
   }
 }
 
-std::int64_t StageMachine::steps_left() const noexcept { return std::max<std::int64_t>(settings_.total_steps - done_steps_, 0); }
+std::int64_t StageMachine::steps_left() const noexcept {
+  return std::max<std::int64_t>(settings_.total_steps - done_steps_, 0);
+}
 
 double StageMachine::best_step_seconds() const {
   if (stage_ == Stage::exploit && expected_step_seconds_ > 0) return expected_step_seconds_;
@@ -155,19 +175,15 @@ void StageMachine::settle_excess() {
 
 // --- profile ---
 
-void StageMachine::profiled(const std::vector<double>& measured) {
-  ++profile_windows_;
+void StageMachine::profiled(const WindowResult& result, const std::vector<double>& measured) {
   if (empty_windows_ >= kMostEmptyWindows) return start_probe();
   if (measured.empty()) return;
-  const bool settled = profile_windows_ > 1;
-  if (!settled) {  // the first steps of a trial say nothing about the others, but how long the next window must be
-    profile_seconds_ = measured;
-    return;
-  }
+  const bool settled = !profile_seconds_.empty();
   profile_seconds_ = measured;
+  if (!settled) return;  // the first steps only tell how long the next window must be
   race_.set_yardstick(median(measured));
   if (const auto entrant = race_.find(reference_)) {
-    race_.record({*entrant, static_cast<int>(measured.size()), 0}, measured, 0);
+    race_.record({*entrant, static_cast<int>(measured.size())}, measured, joules_per_step(result), 0);
   }
   stage_ = Stage::match;
   awaiting_match_ = true;
@@ -190,8 +206,13 @@ void StageMachine::probed(const WindowRequest& request, const WindowResult& resu
     if (empty_windows_ >= kMostEmptyWindows) race_.remove(*entrant, "no step could be measured");
     return;
   }
-  const double joules = result.steps > 0 ? result.energy_joules / result.steps : 0;
-  race_.record({*entrant, request.steps - request.warmup_steps, request.abort_step_seconds}, measured, joules);
+  const int unmeasured = result.steps - static_cast<int>(measured.size());
+  double change_seconds = 0;
+  if (unmeasured > 0) {
+    change_seconds = result.seconds - std::accumulate(measured.begin(), measured.end(), unmeasured * median(measured));
+  }
+  race_.record({*entrant, request.steps - request.warmup_steps, request.abort_step_seconds}, measured,
+               joules_per_step(result), std::isfinite(change_seconds) ? change_seconds : 0);
 }
 
 void StageMachine::finish_probe() {
@@ -214,6 +235,7 @@ void StageMachine::finish_probe() {
 void StageMachine::probe_again() {
   ++reprobes_;
   settle_excess();
+  default_step_seconds_ = default_step_seconds();
   race_.set_yardstick(expected_step_seconds_);
   race_.restart();
   start_probe();
@@ -243,6 +265,7 @@ void StageMachine::exploited(const std::vector<double>& measured) {
 void StageMachine::verify(double step_seconds) {
   if (step_seconds <= kRefutingFactor * expected_step_seconds_) {
     verifications_ = 0;
+    hit_.reset();  // proven: what comes later is no fault of the advice
     expected_step_seconds_ = step_seconds;
     settle_excess();
   } else if (--verifications_ == 0) {
@@ -272,6 +295,10 @@ void StageMachine::watch(double step_seconds) {
 void StageMachine::not_applied(const WindowRequest& request, const WindowResult& result) {
   const auto entrant = race_.find(request.system);
   if (entrant) race_.remove(*entrant, result.apply_error);
+  if (std::isfinite(result.seconds) && result.seconds > 0) {
+    training_seconds_ += result.seconds;
+    if (stage_ != Stage::exploit) open_seconds_ += result.seconds;
+  }
   if (stage_ == Stage::profile) {
     const bool default_failed = settings_.candidates.empty() || request.system == settings_.candidates.front();
     reference_ = default_failed ? Parameters{} : settings_.candidates.front();
@@ -292,12 +319,18 @@ void StageMachine::not_applied(const WindowRequest& request, const WindowResult&
 void StageMachine::plan() {
   switch (stage_) {
     case Stage::profile:
-    case Stage::match: plan_profile(); break;
-    case Stage::probe: plan_probe(); break;
-    case Stage::exploit: break;
+    case Stage::match:
+      plan_profile();
+      break;
+    case Stage::probe:
+      plan_probe();
+      break;
+    case Stage::exploit:
+      break;
   }
   if (stage_ == Stage::exploit) plan_exploit();
-  request_.steps = static_cast<int>(std::clamp<std::int64_t>(request_.steps, 1, std::max<std::int64_t>(steps_left(), 1)));
+  request_.steps =
+      static_cast<int>(std::clamp<std::int64_t>(request_.steps, 1, std::max<std::int64_t>(steps_left(), 1)));
 }
 
 int StageMachine::warmup_steps(const Parameters& system, double step_seconds) const {
@@ -319,8 +352,9 @@ void StageMachine::plan_probe() {
   const auto window = race_.next(excess_seconds(), budget_seconds());
   if (!window || steps_left() == 0) return finish_probe();
   const Parameters& system = race_.entrants()[window->entrant].system;
-  request_ = {Stage::probe, system, window->steps, warmup_steps(system, best_step_seconds()),
-              window->abort_step_seconds};
+  const double step_seconds = best_step_seconds();
+  const int warmup = window->cold && step_seconds >= kBriefStepSeconds ? 0 : warmup_steps(system, step_seconds);
+  request_ = {Stage::probe, system, window->steps, warmup, window->abort_step_seconds};
   request_.steps += request_.warmup_steps;
 }
 

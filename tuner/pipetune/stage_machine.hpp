@@ -22,8 +22,8 @@ enum class Stage { profile, match, probe, exploit };
 struct WindowRequest {
   Stage stage = Stage::exploit;
   Parameters system;
-  int steps = 0;           ///< at most; the caller may end earlier at the end of an epoch
-  int warmup_steps = 0;    ///< the first steps after a change, not measured
+  int steps = 0;         ///< at most; the caller may end earlier at the end of an epoch
+  int warmup_steps = 0;  ///< the first steps after a change, not measured
   /// Stop the window as soon as one measured step takes longer than this, or a warm-up step several times as long:
   /// the candidate has lost. That last step is reported among the measured ones. 0: no limit.
   double abort_step_seconds = 0;
@@ -31,11 +31,11 @@ struct WindowRequest {
 
 /// What came of it.
 struct WindowResult {
-  int steps = 0;                            ///< steps done, warm-up included
-  std::vector<double> step_seconds;         ///< measured steps only
-  double seconds = 0;                       ///< whole window, warm-up and applying included
+  int steps = 0;                     ///< steps done, warm-up included
+  std::vector<double> step_seconds;  ///< measured steps only
+  double seconds = 0;                ///< whole window, warm-up and applying included
   double energy_joules = 0;
-  bool applied = true;                      ///< false: the system parameters could not be applied; nothing was changed
+  bool applied = true;  ///< false: the system parameters could not be applied; nothing was changed
   std::string apply_error;
 };
 
@@ -44,7 +44,7 @@ struct StageSettings {
   Parameters reference;                ///< configuration that every profile is taken under
   std::int64_t total_steps = 0;        ///< of the whole trial
   std::int64_t steps_per_epoch = 0;
-  double budget_share = 0.05;          ///< excess seconds / training seconds
+  double budget_share = 0.05;  ///< excess seconds / training seconds
   bool minimize_energy = false;
 };
 
@@ -110,7 +110,7 @@ class StageMachine {
   void plan_exploit();
   void book(const WindowRequest& request, const WindowResult& result, const std::vector<double>& measured);
   void not_applied(const WindowRequest& request, const WindowResult& result);
-  void profiled(const std::vector<double>& measured);
+  void profiled(const WindowResult& result, const std::vector<double>& measured);
   void probed(const WindowRequest& request, const WindowResult& result, const std::vector<double>& measured);
   void exploited(const std::vector<double>& measured);
   void verify(double step_seconds);
@@ -133,22 +133,21 @@ class StageMachine {
   // The trial so far
   std::int64_t done_steps_ = 0;
   double training_seconds_ = 0;
-  Parameters active_;                 ///< configuration of the last window
-  std::int64_t active_steps_ = 0;     ///< run under it without a break
-  int empty_windows_ = 0;             ///< in a row
+  Parameters active_;              ///< configuration of the last window
+  std::int64_t active_steps_ = 0;  ///< run under it without a break
+  int empty_windows_ = 0;          ///< in a row
   std::vector<StageRecord> records_;
 
   // Profile and match
   Parameters reference_;
-  int profile_windows_ = 0;
   std::vector<double> profile_seconds_;  ///< measured steps
   bool awaiting_match_ = false;
-  std::optional<GroundTruthHit> hit_;      ///< advice followed
-  double default_step_seconds_ = 0;        ///< as a hit told, or measured before conditions changed
+  std::optional<GroundTruthHit> hit_;  ///< advice followed
+  double default_step_seconds_ = 0;    ///< as a hit told, or measured before conditions changed
 
   // Probe
   std::int64_t probe_steps_ = 0;
-  std::int64_t open_steps_ = 0;     ///< profiled and probed since the excess was last settled
+  std::int64_t open_steps_ = 0;  ///< profiled and probed since the excess was last settled
   double open_seconds_ = 0;
   double settled_excess_seconds_ = 0;
   int reprobes_ = 0;
@@ -158,9 +157,9 @@ class StageMachine {
   // Exploit and watch
   Parameters chosen_;
   double expected_step_seconds_ = 0;
-  int verifications_ = 0;           ///< windows left in which a hit must prove itself
-  int departures_ = 0;              ///< windows in a row far off the expectation, slower: positive, faster: negative
-  bool disturbed_ = false;          ///< chosen while the machine was slower than at first
+  int verifications_ = 0;   ///< windows left in which a hit must prove itself
+  int departures_ = 0;      ///< windows in a row far off the expectation, slower: positive, faster: negative
+  bool disturbed_ = false;  ///< chosen while the machine was slower than at first
 
   friend struct StageMachineJson;
 };

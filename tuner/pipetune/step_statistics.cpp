@@ -33,8 +33,8 @@ LogEstimate estimate_log(std::span<const double> values) {
   for (double& log : logs) log = std::abs(log - estimate.center);
   const double deviation = kDeviationOfMedianDeviation * median(logs);
   const auto count = static_cast<double>(values.size());
-  const double variance = (kPriorWeight * kPriorDeviation * kPriorDeviation + count * deviation * deviation) /
-                          (kPriorWeight + count);
+  const double variance =
+      (kPriorWeight * kPriorDeviation * kPriorDeviation + count * deviation * deviation) / (kPriorWeight + count);
   estimate.error = kErrorOfMedian * std::sqrt(variance / count);
   return estimate;
 }

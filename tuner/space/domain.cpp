@@ -20,16 +20,22 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 
 constexpr auto kWrong = ErrorCode::invalid_argument;
 
-/// Steps from low to high. A quotient within rounding of an integer is that integer: 0.3 / 0.1 is 3, not 2.99….
-double float_steps(const FloatDomain& d) {
+/// Steps from low to high, when they are whole but for a rounding: 0.3 / 0.1 is 3, not 2.99….
+std::optional<double> whole_steps(const FloatDomain& d) {
   const double quotient = (d.high - d.low) / d.step;
   const double nearest = std::round(quotient);
-  return std::abs(quotient - nearest) <= 1e-9 + 1e-14 * nearest ? nearest : std::floor(quotient);
+  if (std::abs(quotient - nearest) > 1e-9 + 1e-14 * nearest) return std::nullopt;
+  return nearest;
+}
+
+double float_steps(const FloatDomain& d) {
+  return whole_steps(d).value_or(std::floor((d.high - d.low) / d.step));
 }
 
 double float_value(const FloatDomain& d, std::uint64_t index) {
-  // A last value beyond `high` by a rounding is `high` itself.
-  return std::min(d.low + static_cast<double>(index) * d.step, d.high);
+  // The last value is `high` itself where it lies on the grid, whatever the rounding.
+  if (whole_steps(d) == static_cast<double>(index)) return d.high;
+  return d.low + static_cast<double>(index) * d.step;
 }
 
 std::uint64_t int_steps(const IntDomain& d) { return static_cast<std::uint64_t>((d.high - d.low) / d.step); }

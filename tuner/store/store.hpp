@@ -1,4 +1,5 @@
 /// Store: where studies outlive the process. SQLite here; a server later.
+/// SQLite does its own file I/O: this room is the one that does not go through FileSystem.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,10 @@ class Store {
   virtual Result<> put_document(std::string_view name, std::string_view text) = 0;
 };
 
-/// `directory`/tandem.db in WAL mode, made when missing (mode 0700).
-/// Errors name the path: not writable, not a database, of a newer schema version.
+/// `directory`/tandem.db in WAL mode, made when missing (mode 0700), and `directory`/locks for claims: locks of the
+/// operating system, so that a process that dies, however it dies, claims nothing any more.
+/// Errors name the path: permission_denied, not writable; data_loss, not a database or damaged; failed_precondition, of
+/// a newer schema version; resource_exhausted, the disk is full.
 [[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& directory);
 /// For reading only: not_found when there is none; never creates anything.
 [[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store_read_only(const std::string& directory);

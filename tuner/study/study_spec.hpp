@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,9 +67,19 @@ struct StudySpec {
   std::string source;  ///< the TOML text it was read from, overrides applied; kept with the study
 };
 
-/// Reads a study file. `file_name` is used in errors only: "lenet.toml:12: [schedule] reduction_factor = 1: must be at least 2".
-/// `overrides` are "table.key=value" with TOML values, from --set; errors name the override instead of a line.
+/// What the study is read for; it decides what the file may leave out.
+enum class StudyUse {
+  tune,      ///< [trial] with a workload, and [space], must be there
+  asktell,   ///< the caller trains: [trial] may be absent, or name epochs only; a command is not run
+  simulate,  ///< [trial] and [space] may both be absent: the function's own are taken
+};
+
+/// Reads a study file. `file_name` is used in errors only:
+/// "lenet.toml:12: [schedule] reduction_factor = 1: must be at least 2".
+/// `overrides` are "table.key=value" with TOML values (a bare word is a string), from --set; errors name the override
+/// instead of a line. Without [trial] a trial has one epoch; with it, 10 unless it says otherwise.
 [[nodiscard]] Result<StudySpec> parse_study(std::string_view toml_text, std::string_view file_name,
-                                            const std::vector<std::string>& overrides = {});
+                                            const std::vector<std::string>& overrides = {},
+                                            StudyUse use = StudyUse::tune);
 
 }  // namespace tandem::tuner

@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "temporary_directory.hpp"
+#include "tests/runtime/host/temporary_directory.hpp"
 
 using namespace tandem;
 

@@ -2,6 +2,7 @@
 // prints their pids and waits to be killed.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

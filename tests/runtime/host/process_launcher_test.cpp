@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/base/file_system.hpp"
-#include "temporary_directory.hpp"
+#include "tests/runtime/host/temporary_directory.hpp"
 
 using namespace tandem;
 
@@ -83,8 +83,7 @@ TEST_CASE("environment changes set and unset, the rest is inherited") {
   ::setenv("TANDEM_TEST_GONE", "here", 1);
   ProcessSpec spec;
   spec.environment = {{"TANDEM_TEST_GONE", std::nullopt}, {"OMP_WAIT_POLICY", "passive"}};
-  CHECK(output_of(spec, "echo $TANDEM_TEST_KEPT,${TANDEM_TEST_GONE-unset},$OMP_WAIT_POLICY") ==
-        "kept,unset,passive\n");
+  CHECK(output_of(spec, "echo $TANDEM_TEST_KEPT,${TANDEM_TEST_GONE-unset},$OMP_WAIT_POLICY") == "kept,unset,passive\n");
   CHECK(current_environment()["TANDEM_TEST_KEPT"] == "kept");
 }
 
@@ -106,8 +105,8 @@ TEST_CASE("descriptors arrive at their numbers even when source and target cross
     spec.descriptors[second.ends[1]] = first.ends[1];
   }
   PosixProcessLauncher launcher;
-  spec.argv = {"/bin/sh", "-c", fmt::format("echo three >&3; echo four >&4; test ! -e /proc/self/fd/{}",
-                                            stray.ends[1])};
+  spec.argv = {"/bin/sh", "-c",
+               fmt::format("echo three >&3; echo four >&4; test ! -e /proc/self/fd/{}", stray.ends[1])};
   auto process = launcher.spawn(spec);
   REQUIRE(process);
   CHECK((*process)->wait()->code == 0);

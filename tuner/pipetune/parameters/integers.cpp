@@ -10,7 +10,8 @@ namespace tandem::tuner {
 Result<> check_integer(std::string_view name, const Value& value, std::int64_t low, std::int64_t high) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (integer != nullptr && *integer >= low && *integer <= high) return {};
-  return fail(ErrorCode::invalid_argument, "{} = {}: must be an integer from {} to {}", name, to_text(value), low, high);
+  return fail(ErrorCode::invalid_argument, "{} = {}: must be an integer from {} to {}", name, to_text(value), low,
+              high);
 }
 
 std::vector<Value> halvings(std::int64_t cores) {

@@ -1,0 +1,74 @@
+#include "runtime/kernels/torch_backend.hpp"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/CPUAllocator.h>
+#include <doctest/doctest.h>
+
+#include <thread>
+
+namespace tandem::runtime {
+namespace {
+
+TEST_CASE("the number of threads is set and read back, and nonsense is refused") {
+  TorchBackend backend;
+  for (const int threads : {1, 2, 1}) {
+    REQUIRE(backend.set_threads(threads));
+    CHECK(backend.threads() == threads);
+  }
+  for (const int threads : {0, -3, TorchBackend::kThreads + 1}) {
+    const auto set = backend.set_threads(threads);
+    REQUIRE_FALSE(set);
+    CHECK(set.error().code() == ErrorCode::invalid_argument);
+  }
+  CHECK(backend.threads() == 1);
+}
+
+TEST_CASE("a thread that runs already takes the number it enters with") {
+  TorchBackend backend;
+  REQUIRE(backend.set_threads(1));
+  int seen = 0;
+  std::thread([&] {
+    (void)at::get_num_threads();  // LibTorch prepares the thread at its first question
+    backend.enter_thread(2);
+    seen = backend.threads();
+  }).join();
+  CHECK(seen == 2);
+}
+
+TEST_CASE("blocks survive a change of allocator in both directions") {
+  TorchBackend backend;
+  at::Tensor before = at::full({300, 1000}, 1.0F);
+  void* bare_before = c10::GetCPUAllocator()->raw_allocate(100'000);
+  REQUIRE(backend.set_allocator(AllocatorKind::retaining));
+  CHECK(backend.allocator() == AllocatorKind::retaining);
+  c10::GetCPUAllocator()->raw_deallocate(bare_before);  // as oneDNN does
+  at::Tensor between = at::full({300, 1000}, 2.0F);
+  void* bare_between = c10::GetCPUAllocator()->raw_allocate(100'000);
+  before = at::Tensor();
+  REQUIRE(backend.set_allocator(AllocatorKind::framework));
+  CHECK(backend.allocator() == AllocatorKind::framework);
+  c10::GetCPUAllocator()->raw_deallocate(bare_between);
+  CHECK(between.sum().item<float>() == doctest::Approx(600'000));
+  between = at::Tensor();
+  at::Tensor after = at::full({300, 1000}, 3.0F);
+  CHECK(after.sum().item<float>() == doctest::Approx(900'000));
+}
+
+TEST_CASE("the retaining allocator serves a loop from the blocks of the first round") {
+  TorchBackend backend;
+  REQUIRE(backend.set_allocator(AllocatorKind::retaining));
+  const auto round = [] { return at::ones({512, 1024}).add(1).mul(2).sum().item<float>(); };
+  (void)round();
+  const auto first = backend.allocator_statistics();
+  (void)round();
+  (void)round();
+  const auto third = backend.allocator_statistics();
+  CHECK(third.requests > first.requests);
+  CHECK(third.requests - first.requests == third.reused - first.reused);
+  REQUIRE(backend.set_allocator(AllocatorKind::framework));
+  CHECK(backend.allocator_statistics().bytes_retained < (1U << 20));
+}
+
+}  // namespace
+}  // namespace tandem::runtime

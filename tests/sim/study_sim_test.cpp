@@ -1,0 +1,185 @@
+// Whole studies under one seed: the real actors, simulated hosts and network, virtual time.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/sim/simulated_cluster.hpp"
+
+using namespace tandem;
+using tests::SimulatedCluster;
+
+namespace {
+
+tuner::StudySpec study_of(const std::string& schedule, const std::string& mode) {
+  auto spec = tuner::parse_study(R"(
+[study]
+name = "simulated"
+objectives = ["accuracy:max"]
+max_trials = 12
+[trial]
+workload = "mlp"
+dataset = "digits"
+epochs = 9
+[space]
+learning_rate = { low = 1e-3, high = 1e-1, log = true }
+batch_size = { choice = [32, 256, 1024] }
+[search]
+algorithm = "random"
+)" + schedule + "\n[system]\nmode = \"" + mode + "\"\ncores = [1, 2]\n",
+                                 "simulated.toml");
+  if (!spec) FAIL(spec.error().message());
+  return *spec;
+}
+
+constexpr const char* kNone = "[schedule]\nalgorithm = \"none\"";
+constexpr const char* kStopping = "[schedule]\nalgorithm = \"asha\"\nvariant = \"stopping\"";
+constexpr const char* kPromotion = "[schedule]\nalgorithm = \"asha\"\nvariant = \"promotion\"";
+
+/// Accuracy rises with the epoch towards a height that depends on the learning rate; steps gain from a second replica
+/// and from retained blocks.
+actors::TrialScript script() {
+  actors::TrialScript script;
+  script.steps_per_epoch = 60;
+  script.step_seconds = [](const actors::SessionSpec& session, const tuner::Parameters& system, std::int64_t) {
+    const double batch = static_cast<double>(std::get<std::int64_t>(session.params.at("batch_size")));
+    double seconds = 1e-3 + batch * 2e-5;
+    const auto replicas = system.find("replicas");
+    if (replicas != system.end() && std::get<std::int64_t>(replicas->second) == 2) seconds *= 0.6;
+    const auto allocator = system.find("allocator");
+    if (allocator != system.end() && std::get<std::string>(allocator->second) == "default") seconds *= 1 + batch / 512;
+    return seconds;
+  };
+  script.evaluate = [](const actors::SessionSpec& session, int epoch) {
+    const double rate = std::get<double>(session.params.at("learning_rate"));
+    const double height = 0.98 - 0.05 * std::abs(std::log10(rate) + 2);
+    return actors::Metrics{{"accuracy", height * (1 - std::exp(-0.7 * epoch))}, {"loss", 1.0 / epoch}};
+  };
+  return script;
+}
+
+/// Everything that must not depend on when the head was killed: per trial state, parameters, reported values.
+std::string essence(const tuner::Study& study) {
+  std::string text;
+  for (const auto& trial : study.trials()) {
+    text += fmt::format("{} {} lr={:a}", trial.id, to_string(trial.state),
+                        std::get<double>(trial.params.at("learning_rate")));
+    for (const auto& report : trial.reports) text += fmt::format(" {}:{:a}", report.step, report.values.at("accuracy"));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("every study ends, with every trial accounted for") {
+  for (const char* schedule : {kNone, kStopping, kPromotion}) {
+    for (const char* mode : {"fixed", "search", "pipeline"}) {
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        CAPTURE(schedule);
+        CAPTURE(mode);
+        CAPTURE(seed);
+        SimulatedCluster::Disk disk;
+        SimulatedCluster cluster(disk, study_of(schedule, mode), seed, script(), 2, 4);
+        REQUIRE(cluster.run());
+        if (cluster.end().error) FAIL(cluster.end().error->message());
+        CHECK(cluster.end().state == "finished");
+        CHECK(cluster.study().trials().size() == 12);
+        const auto sums = tuner::totals(cluster.study());
+        CHECK(sums.completed + sums.stopped == 12);
+        CHECK(sums.completed >= 1);
+        REQUIRE(cluster.study().best());
+        CHECK_FALSE(cluster.study().find(cluster.study().best()->trial)->test_values.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("leases never overlap, even while hosts are killed") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    SimulatedCluster::Disk disk;
+    SimulatedCluster cluster(disk, study_of(kPromotion, "fixed"), seed, script(), 2, 4);
+    cluster.simulation().on_step([&] {
+      const auto cores = cluster.hosts().cores_in_use();
+      for (const int core : cores) REQUIRE(cores.count(core) == 1);
+    });
+    for (int i = 1; i <= 6; ++i) {
+      cluster.simulation().after(std::chrono::milliseconds(700 * i), [&] {
+        const auto pids = cluster.hosts().alive();
+        if (pids.empty() || cluster.ended()) return;
+        const auto last = static_cast<std::int64_t>(pids.size()) - 1;
+        cluster.hosts().kill(pids[static_cast<std::size_t>(cluster.simulation().random().uniform_int(0, last))]);
+      });
+    }
+    REQUIRE(cluster.run());
+    CHECK(cluster.end().state == "finished");
+    const auto sums = tuner::totals(cluster.study());
+    CHECK(sums.completed + sums.stopped + sums.failed == 12);
+    for (const auto& trial : cluster.study().trials()) {
+      if (trial.state == tuner::TrialState::failed) CHECK(trial.error.find("killed") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a killed head loses and doubles nothing: with one slot the study is the same bit by bit") {
+  for (const char* schedule : {kNone, kStopping, kPromotion}) {
+    CAPTURE(schedule);
+    const auto spec = study_of(schedule, "fixed");
+    SimulatedCluster::Disk quiet_disk;
+    SimulatedCluster quiet(quiet_disk, spec, 7, script(), 1, 2);
+    REQUIRE(quiet.run());
+    const std::string undisturbed = essence(quiet.study());
+
+    SimulatedCluster::Disk disk;
+    Random random(11);
+    for (int life = 0; life < 10; ++life) {
+      SimulatedCluster cluster(disk, spec, 7, script(), 1, 2);
+      const auto steps = random.uniform_int(50, 900);
+      for (std::int64_t i = 0; i < steps && !cluster.ended(); ++i) cluster.simulation().step();
+      if (cluster.ended()) break;
+    }
+    const auto record = disk.store->find("simulated");
+    REQUIRE(record);
+    if ((*record)->state != "finished") {
+      SimulatedCluster last(disk, spec, 7, script(), 1, 2);
+      REQUIRE(last.run());
+    }
+    const auto replayed = tuner::Study::replay(spec, 7, *disk.store->events("simulated"));
+    REQUIRE(replayed);
+    CHECK(essence(*replayed) == undisturbed);
+  }
+}
+
+TEST_CASE("the same seed gives the same run") {
+  const auto hash = [](std::uint64_t seed) {
+    SimulatedCluster::Disk disk;
+    SimulatedCluster cluster(disk, study_of(kStopping, "pipeline"), seed, script(), 2, 4);
+    REQUIRE(cluster.run());
+    return cluster.simulation().trace_hash();
+  };
+  CHECK(hash(3) == hash(3));
+  CHECK(hash(3) != hash(4));
+}
+
+TEST_CASE("the pipeline finds what the script rewards, and a second study starts from it") {
+  SimulatedCluster::Disk disk;
+  SimulatedCluster first(disk, study_of(kNone, "pipeline"), 5, script(), 1, 2);
+  REQUIRE(first.run());
+  if (first.end().error) FAIL(first.end().error->message());
+  for (const auto& trial : first.study().trials()) {
+    REQUIRE(trial.tuned);
+    CAPTURE(trial.id);
+    CHECK(std::get<std::string>(trial.tuned->system.at("allocator")) == "retain");
+    CHECK(std::get<std::int64_t>(trial.tuned->system.at("replicas")) == 2);
+  }
+  const auto first_sums = tuner::totals(first.study());
+  CHECK(first_sums.misses >= 1);
+
+  SimulatedCluster::Disk second_disk;
+  second_disk.ground_truth = disk.ground_truth;
+  SimulatedCluster second(second_disk, study_of(kNone, "pipeline"), 6, script(), 1, 2);
+  REQUIRE(second.run());
+  const auto sums = tuner::totals(second.study());
+  CHECK(sums.hits == 12);
+  CHECK(sums.misses == 0);
+}
