@@ -7,22 +7,32 @@ namespace tandem::actors {
 using tuner::TrialId;
 using tuner::TrialState;
 
-CheckpointKeeper::CheckpointKeeper(FileSystem& files, std::function<std::string(TrialId)> directory_of)
-    : files_(files), directory_of_(std::move(directory_of)) {}
+namespace {
+
+bool has_ended(const tuner::Trial& trial) {
+  return trial.state == TrialState::completed || trial.state == TrialState::stopped;
+}
+
+}  // namespace
+
+CheckpointKeeper::CheckpointKeeper(FileSystem& files, const tuner::Study& study,
+                                   std::function<std::string(TrialId)> directory_of)
+    : files_(files), directory_of_(std::move(directory_of)), ended_(study.spec().objectives.front()) {
+  for (const auto& trial : study.trials()) {
+    if (has_ended(trial)) ended_.update(trial);
+  }
+}
 
 Result<> CheckpointKeeper::prepare(TrialId trial) { return files_.make_directories(directory_of_(trial)); }
 
-void CheckpointKeeper::tidy(const tuner::Study& study, TrialId changed) {
-  const auto best = study.best();
-  const auto needed = [&](TrialId trial) {
-    if (best && best->trial == trial) return true;
-    const auto* known = study.find(trial);
-    return known != nullptr && (known->state == TrialState::waiting || known->state == TrialState::running ||
-                                known->state == TrialState::paused);
-  };
-  if (best_ && (!best || *best_ != best->trial) && !needed(*best_)) remove_all(*best_);
-  if (!needed(changed)) remove_all(changed);
-  best_ = best ? std::optional(best->trial) : std::nullopt;
+void CheckpointKeeper::tidy(const tuner::Trial& trial) {
+  if (trial.state == TrialState::failed) return remove_all(trial.id);
+  if (!has_ended(trial)) return;
+  const auto before = ended_.best();
+  ended_.update(trial);
+  const auto after = ended_.best();
+  if (before && before != after) remove_all(*before);
+  if (after != trial.id) remove_all(trial.id);
 }
 
 void CheckpointKeeper::remove_all(TrialId trial) {

@@ -15,7 +15,8 @@ using tuner::TrialId;
 StudyActor::StudyActor(Parts parts)
     : parts_(std::move(parts)),
       launcher_(parts_.study.spec(), parts_.launch),
-      checkpoints_(parts_.files, [this](TrialId trial) { return launcher_.checkpoint_directory(trial); }),
+      checkpoints_(parts_.files, parts_.study,
+                   [this](TrialId trial) { return launcher_.checkpoint_directory(trial); }),
       earlier_seconds_(parts_.study.tuning_seconds()) {}
 
 void StudyActor::on_start() {
@@ -117,7 +118,6 @@ void StudyActor::on_report(schemas::TrialReport::Reader report, Incoming& in) {
   message->setDecision(std::string(tuner::to_string(decision)).c_str());
   in.reply(std::move(message));
   if (decision != Decision::proceed) return finish_trial(trial);
-  checkpoints_.tidy(parts_.study, trial);
   show();
 }
 
@@ -158,7 +158,7 @@ void StudyActor::finish_trial(TrialId trial) {
   release(found->second.lease);
   running_.erase(found);
   snapshots_.ended(trial);
-  checkpoints_.tidy(parts_.study, trial);
+  if (const auto* known = parts_.study.find(trial)) checkpoints_.tidy(*known);
   show();
   fill();
 }
@@ -235,6 +235,9 @@ void StudyActor::end(std::string state) {
     return abort(closed.error());
   }
   if (!persist()) return;
+  if (state != "stopped") {
+    for (const auto& trial : parts_.study.trials()) checkpoints_.tidy(trial);  // those that were paused to the end
+  }
   if (auto kept = parts_.store->set_state(parts_.study.spec().name, state); !kept) return abort(kept.error());
   if (auto flushed = parts_.store->flush(); !flushed) log().warning("{}", flushed.error().message());
   ended_ = true;

@@ -1,8 +1,7 @@
 #include "actors/trial/scripted_compute.hpp"
 
-#include <charconv>
-
 #include "actors/codec.hpp"
+#include "actors/trial/checkpoint_file.hpp"
 
 namespace tandem::actors {
 
@@ -16,8 +15,9 @@ void ScriptTimerActor::on_start() {
   });
 }
 
-ScriptedCompute::ScriptedCompute(runtime::Runtime& runtime, TrialScript script)
+ScriptedCompute::ScriptedCompute(runtime::Runtime& runtime, FileSystem& files, TrialScript script)
     : runtime_(runtime),
+      files_(files),
       script_(std::move(script)),
       pending_(std::make_shared<ScriptTimerActor::Pending>()),
       timer_(runtime.spawn<ScriptTimerActor>({}, pending_)) {}
@@ -27,26 +27,21 @@ void ScriptedCompute::later(double seconds, std::function<void()> then) {
   (void)runtime_.send(timer_, make_message<schemas::ScriptOrder>());
 }
 
-namespace {
-
-/// The epoch in ".../epoch-N.checkpoint": a script needs nothing else to go on.
-int epoch_of(const std::string& checkpoint_file) {
-  const auto dash = checkpoint_file.rfind('-');
-  int epoch = 0;
-  if (dash != std::string::npos) {
-    (void)std::from_chars(checkpoint_file.data() + dash + 1, checkpoint_file.data() + checkpoint_file.size(), epoch);
-  }
-  return epoch;
-}
-
-}  // namespace
-
 void ScriptedCompute::open(OpenOrder order) {
   if (script_.opened) script_.opened(order);
   session_ = std::move(order.session);
-  step_ = epoch_of(order.checkpoint_file) * script_.steps_per_epoch;
-  later(script_.open_seconds, [this] {
+  step_ = 0;
+  std::optional<Error> failure;
+  if (!order.checkpoint_file.empty()) {
+    if (auto bytes = read_checkpoint(files_, order.checkpoint_file)) {
+      step_ = std::stoll(*bytes);
+    } else {
+      failure = bytes.error();
+    }
+  }
+  later(script_.open_seconds, [this, failure = std::move(failure)] {
     auto opened = make_message<schemas::SessionOpened>();
+    if (failure) write_failure(opened->initFailure(), *failure);
     opened->setStepsPerEpoch(script_.steps_per_epoch);
     opened->setStepIndex(step_);
     const auto batch = session_.params.find("batch_size");
@@ -91,10 +86,16 @@ void ScriptedCompute::run_window(WindowOrder order) {
   });
 }
 
-void ScriptedCompute::finish_epoch(std::string, std::string) {
-  later(0, [this] {
+void ScriptedCompute::finish_epoch(std::string checkpoint_file, std::string obsolete_file) {
+  later(0, [this, checkpoint_file = std::move(checkpoint_file), obsolete_file = std::move(obsolete_file)] {
     const Metrics metrics = script_.evaluate(session_, static_cast<int>(step_ / script_.steps_per_epoch));
     auto finished = make_message<schemas::EpochFinished>();
+    if (!checkpoint_file.empty()) {
+      if (auto written = write_checkpoint(files_, checkpoint_file, std::to_string(step_)); !written) {
+        write_failure(finished->initFailure(), written.error());
+      }
+    }
+    if (!obsolete_file.empty()) (void)files_.remove(obsolete_file);
     write_values(finished->initValues(static_cast<unsigned>(metrics.size())), metrics);
     (void)runtime_.send(trial_actor_, std::move(finished));
   });

@@ -10,6 +10,7 @@
 #include "actors/trial/compute.hpp"
 #include "runtime/actor/actor.hpp"
 #include "runtime/actor/runtime.hpp"
+#include "runtime/base/file_system.hpp"
 
 namespace tandem::actors {
 
@@ -33,10 +34,10 @@ class ScriptTimerActor final : public runtime::Actor {
   std::shared_ptr<Pending> pending_;
 };
 
-/// Checkpoints are its step count in memory shared by the hosts of one simulated cluster.
+/// Its checkpoints are real files, on whatever file system the simulation has.
 class ScriptedCompute final : public Compute {
  public:
-  ScriptedCompute(runtime::Runtime& runtime, TrialScript script);
+  ScriptedCompute(runtime::Runtime& runtime, FileSystem& files, TrialScript script);
 
   void attach(runtime::ActorRef trial_actor) override { trial_actor_ = trial_actor; }
   void open(OpenOrder order) override;
@@ -48,6 +49,7 @@ class ScriptedCompute final : public Compute {
   void later(double seconds, std::function<void()> then);
 
   runtime::Runtime& runtime_;
+  FileSystem& files_;
   TrialScript script_;
   std::shared_ptr<ScriptTimerActor::Pending> pending_;
   runtime::ActorRef timer_;

@@ -22,8 +22,8 @@ namespace tandem::tests {
 /// Hosts as nodes of the simulation; "pids" are node numbers.
 class SimulatedHosts final : public actors::HostProvider {
  public:
-  SimulatedHosts(runtime::Simulation& simulation, runtime::Runtime& head, actors::TrialScript script)
-      : simulation_(simulation), head_(head), script_(std::move(script)) {}
+  SimulatedHosts(runtime::Simulation& simulation, runtime::Runtime& head, FileSystem& files, actors::TrialScript script)
+      : simulation_(simulation), head_(head), files_(files), script_(std::move(script)) {}
 
   void attach(runtime::ActorRef worker) override { worker_ = worker; }
 
@@ -68,7 +68,7 @@ class SimulatedHosts final : public actors::HostProvider {
     host->pid = pid;
     actors::TrialScript script = script_;
     script.opened = [cores = &host->cores](const actors::OpenOrder& order) { *cores = order.cores; };
-    host->compute = std::make_unique<actors::ScriptedCompute>(node, std::move(script));
+    host->compute = std::make_unique<actors::ScriptedCompute>(node, files_, std::move(script));
     const auto profiler = node.spawn<actors::ProfilerActor>({.name = "profiler"});
     const auto pipeline = node.spawn<actors::PipelineStageActor>({.name = "pipeline"}, profiler);
     const auto trial = node.spawn<actors::TrialActor>(
@@ -98,6 +98,7 @@ class SimulatedHosts final : public actors::HostProvider {
 
   runtime::Simulation& simulation_;
   runtime::Runtime& head_;
+  FileSystem& files_;
   actors::TrialScript script_;
   runtime::ActorRef worker_;
   std::int64_t next_pid_ = 1000;
@@ -121,7 +122,7 @@ class SimulatedCluster {
     options.node = 1;
     runtime::Runtime& head = simulation_.add_node(std::move(options));
     REQUIRE(head.listen("memory:head"));
-    hosts_ = std::make_unique<SimulatedHosts>(simulation_, head, std::move(script));
+    hosts_ = std::make_unique<SimulatedHosts>(simulation_, head, disk.files, std::move(script));
     std::vector<int> processors;
     for (int i = 0; i < cores; ++i) processors.push_back(i);
     const auto worker = head.spawn<actors::WorkerActor>(

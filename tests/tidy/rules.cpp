@@ -35,6 +35,8 @@ std::string_view trimmed_begin(std::string_view text) {
 bool is_free_call(const Word& word) {
   if (!trimmed_begin(word.after).starts_with("(")) return false;
   const std::string_view before = trimmed_end(word.before);
+  // Too good a name to be kept from others: counts only where its scope is written.
+  if (word.text == "system" && !before.ends_with("::")) return false;
   if (before.ends_with(".") || before.ends_with("->")) return false;
   const auto in_word = [](char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
@@ -84,7 +86,7 @@ const std::vector<Seam>& seams() {
        {"fork", "vfork", "execv", "execve", "execvp", "execvpe", "execl", "execlp", "fexecve", "posix_spawn",
         "posix_spawnp", "system", "popen", "waitpid", "wait4", "waitid"},
        {},
-       {"runtime/host/", "tests/runtime/base/", "tests/runtime/host/"}},
+       {"runtime/host/", "tests/runtime/base/", "tests/runtime/host/", "tests/workloads/"}},
       {"files",
        "go through a FileSystem",
        {"fopen", "freopen", "mkstemp"},

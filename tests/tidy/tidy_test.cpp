@@ -81,7 +81,7 @@ TEST_CASE("what goes around a seam is found") {
       {"actors/trial/a.cpp", "usleep(10);\n", "seam: sleep"},
       {"tools/a.cpp", "const char* home = std::getenv(\"HOME\");\n", "seam: environment"},
       {"actors/worker/a.cpp", "const int pid = ::fork();\n", "seam: process"},
-      {"tools/a.cpp", "system(\"ls\");\n", "seam: process"},
+      {"tools/a.cpp", "std::system(\"ls\");\n", "seam: process"},
       {"tuner/study/a.cpp", "std::ofstream file(path);\n", "seam: files"},
       {"actors/trial/a.cpp", "FILE* f = fopen(path, mode);\n", "seam: files"}};
   for (const auto& one : cases) {

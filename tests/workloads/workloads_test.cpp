@@ -1,7 +1,5 @@
 /// The built-in workloads on LibTorch.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +70,7 @@ TEST_CASE("gradients agree with finite differences, dropout included") {
   Dataset dataset;
   dataset.classes = 10;
   dataset.training.height = dataset.training.width = 28;
-  for (const auto& [name, make] : {std::pair{"mlp", make_mlp}, std::pair{"lenet5", make_lenet5}}) {
+  for (const auto& [name, make] : {std::pair{"mlp", &make_mlp}, std::pair{"lenet5", &make_lenet5}}) {
     CAPTURE(name);
     const auto params = with_defaults(*find_workload(name), {{"hidden", std::int64_t{24}}, {"dropout", 0.3}});
     const auto model = make(params, dataset);
@@ -193,35 +191,6 @@ TEST_CASE("features describe the network") {
   CHECK(features.batch_size == 32);
   CHECK(features.flops_per_sample == doctest::Approx(3 * 2 * 416'520).epsilon(0.01));
   CHECK(features.activation_bytes_per_sample > 50'000);
-}
-
-TEST_CASE("a process forked from a warm one trains as its parent would") {
-  WorkloadRegistry registry;
-  const SessionSpec spec = spec_of("lenet5", kParams);
-  const auto expected_session = open(spec);
-  REQUIRE(expected_session->apply(system(1, 1, 25, "default")));
-  steps(*expected_session, 3);
-  const std::string expected = expected_session->save().value();
-
-  // A warm-up in a child that has run no step before it, as a template is; then its fork, with two replicas.
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const bool warm = registry.preload(spec.dataset, spec.data_directory) &&
-                      registry.warm_up(spec.workload, spec.dataset, spec.data_directory);
-    const pid_t host = warm ? ::fork() : -1;
-    if (host == 0) {
-      auto session = registry.open(spec);
-      bool good = session && (*session)->apply(system(1, 2, 25, "retain"));
-      for (int i = 0; good && i < 3; ++i) good = (*session)->step().has_value();
-      ::_exit(good && (*session)->save().value() == expected ? 0 : 1);
-    }
-    int status = 1;
-    ::_exit(host > 0 && ::waitpid(host, &status, 0) == host && status == 0 ? 0 : 1);
-  }
-  REQUIRE(child > 0);
-  int status = 1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
 }
 
 TEST_CASE("what cannot be opened says why") {
