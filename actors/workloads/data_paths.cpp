@@ -23,9 +23,10 @@ std::string executable_directory() {
 
 std::vector<std::string> DataPaths::all() const {
   std::vector<std::string> directories;
-  const auto add = [&](const std::string& directory) {
+  const auto add = [&](std::string directory) {
+    while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
     if (!directory.empty() && std::find(directories.begin(), directories.end(), directory) == directories.end()) {
-      directories.push_back(directory);
+      directories.push_back(std::move(directory));
     }
   };
   add(data_directory);

@@ -68,7 +68,6 @@ DatasetInfo fashion_mnist() {
 }
 
 std::string_view last_component(std::string_view path) {
-  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   return path.substr(path.rfind('/') + 1);
 }
 

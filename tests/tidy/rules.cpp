@@ -86,7 +86,7 @@ const std::vector<Seam>& seams() {
        {"fork", "vfork", "execv", "execve", "execvp", "execvpe", "execl", "execlp", "fexecve", "posix_spawn",
         "posix_spawnp", "system", "popen", "waitpid", "wait4", "waitid"},
        {},
-       {"runtime/host/", "tests/runtime/base/", "tests/runtime/host/", "tests/workloads/"}},
+       {"runtime/host/", "tests/runtime/base/", "tests/runtime/host/", "tests/tuner/store/", "tests/workloads/"}},
       {"files",
        "go through a FileSystem",
        {"fopen", "freopen", "mkstemp"},

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/tools/cli_fixture.hpp"
 #include "tools/limits.hpp"
 
@@ -70,8 +72,8 @@ TEST_CASE_FIXTURE(AskTell, "tell is answered with a decision, and stop at the la
 
 TEST_CASE_FIXTURE(AskTell, "a bad line is answered with an error and the next one is served") {
   struct Case {
-    const char* line;
-    const char* says;
+    std::string line;
+    std::string says;
   };
   const std::vector<Case> cases = {
       {"", "JSON"},

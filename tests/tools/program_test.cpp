@@ -29,7 +29,7 @@ TEST_CASE_FIXTURE(CliFixture, "every command has help with an example on stdout"
 TEST_CASE_FIXTURE(CliFixture, "bad usage is one error on stderr, a hint, and exit code 2") {
   struct Case {
     std::vector<std::string> arguments;
-    const char* says;
+    std::string says;
   };
   const std::vector<Case> cases = {{{}, "subcommand"},
                                    {{"tuen", "x.toml"}, "unknown command 'tuen'; did you mean 'tune'?"},

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/tools/cli_fixture.hpp"
 
 namespace tandem::tools {
@@ -25,7 +27,7 @@ TEST_CASE_FIXTURE(Stored, "trials gives one JSON line per trial with every field
   for (const auto& line : lines) {
     for (const char* field :
          {"trial", "state", "params", "system", "reports", "stages", "attempts", "worker", "error"}) {
-      CAPTURE(field);
+      CAPTURE(std::string(field));
       CHECK(line.contains(field));
     }
   }
@@ -97,7 +99,7 @@ TEST_CASE_FIXTURE(CliFixture, "looking creates no state directory") {
 }
 
 TEST_CASE_FIXTURE(CliFixture, "a malformed study file is refused with its line, exit code 2") {
-  files.seed("/bad.toml", "[study]\nname = \"x\"\nobjektives = [\"a:max\"]\n");
+  files.seed("/bad.toml", "[study]\nname = \"x\"\nobjektives = [\"a:max\"]\n[space]\nx = { low = 0.0, high = 1.0 }\n");
   const CliRun ran = run({"trials", "/bad.toml"});
   CHECK(ran.exit_code == 2);
   CHECK(ran.err.find("/bad.toml:3") != std::string::npos);

@@ -10,7 +10,7 @@ namespace {
 std::string study(const std::string& space, const std::string& rest = {}, const std::string& workload = "mlp",
                   const std::string& dataset = "digits", const std::string& objective = "accuracy:max") {
   return "[study]\nname=\"s\"\nobjectives=[\"" + objective + "\"]\n[trial]\nworkload=\"" + workload + "\"\ndataset=\"" +
-         dataset + "\"\n[space]\n" + space + "\n" + rest;
+         dataset + "\"\n[space]\nmomentum={low=0.5,high=0.9}\n" + space + "\n" + rest;
 }
 
 std::string refusal(const std::string& text) {

@@ -324,7 +324,9 @@ TEST_CASE("system parameters that make no sense are refused and change nothing")
   };
   for (const Case& each : cases) {
     CAPTURE(each.name);
-    const auto refused = bench.session->apply({{"allocator", std::string("retain")}, {each.name, each.value}});
+    tuner::Parameters mixed = {{"allocator", std::string("retain")}, {"micro_batch", std::int64_t{4}}};
+    mixed[each.name] = each.value;
+    const auto refused = bench.session->apply(mixed);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message().find(each.expected) != std::string::npos);
     CHECK(bench.session->apply({}).value() == before);

@@ -10,7 +10,9 @@ void add_study_options(CLI::App& command, StudyOptions& options) {
   auto* resume =
       command.add_flag("--resume", options.resume, "Go on with an unfinished study; start it if there is none");
   command.add_flag("--fresh", options.fresh, "Forget what is kept of this study and start anew")->excludes(resume);
-  command.add_option("--seed", options.seed, "Seed, instead of the file's")->type_name("N");
+  command.add_option("--seed", options.seed, "Seed, instead of the file's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   command.add_option("--set", options.overrides, "Override one key of the file; may be given several times")
       ->type_name("table.key=value")
       ->expected(1)

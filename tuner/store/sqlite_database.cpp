@@ -10,7 +10,7 @@ namespace tandem::tuner {
 namespace {
 
 ErrorCode code_of(int sqlite_code, int system_error) {
-  if (system_error == ENOSPC || system_error == EDQUOT) return ErrorCode::resource_exhausted;
+  if (system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG) return ErrorCode::resource_exhausted;
   switch (sqlite_code & 0xff) {
     case SQLITE_FULL:
     case SQLITE_NOMEM:

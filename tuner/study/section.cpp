@@ -53,10 +53,7 @@ void Section::allow(const std::vector<std::string_view>& known) {
   for (const auto& [key, value] : *table_) {
     if (failed()) return;
     if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
-    const auto near = nearest_name(key.str(), known);
-    refuse(key.str(), fmt::format("unknown key{}; allowed: {}",
-                                  near.empty() ? std::string() : fmt::format("; did you mean {}?", near),
-                                  fmt::join(known, ", ")));
+    refuse(key.str(), "unknown key; " + options(key.str(), known));
   }
 }
 
@@ -123,12 +120,7 @@ void Section::read_choice(std::string_view key, std::size_t& out, const std::vec
   read(key, name);
   if (name.empty()) return;
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    const auto near = nearest_name(name, names);
-    return refuse(key, fmt::format("not known{}; allowed: {}",
-                                   near.empty() ? std::string() : fmt::format("; did you mean {}?", near),
-                                   fmt::join(names, ", ")));
-  }
+  if (found == names.end()) return refuse(key, "not known; " + options(name, names));
   out = static_cast<std::size_t>(found - names.begin());
 }
 

@@ -42,10 +42,8 @@ class StudyReader {
         if (!node.is_table()) root.refuse(key.str(), "must be a table");
         continue;
       }
-      const auto near = nearest_name(key.str(), kTables);
-      root.refuse(key.str(), fmt::format("unknown {}{}; allowed tables: {}", node.is_table() ? "table" : "key",
-                                         near.empty() ? std::string() : fmt::format("; did you mean [{}]?", near),
-                                         fmt::join(kTables, ", ")));
+      root.refuse(key.str(), fmt::format("unknown {}; {}", node.is_table() ? "table" : "key",
+                                         options(key.str(), kTables, "allowed tables")));
     }
     require_table("study", true);
     require_table("trial", use_ == StudyUse::tune);
@@ -167,10 +165,7 @@ class StudyReader {
     if (std::find(later.begin(), later.end(), out) != later.end()) {
       return section.refuse("algorithm", fmt::format("comes with a later version; available: {}", fmt::join(available, ", ")));
     }
-    const auto near = nearest_name(out, available);
-    section.refuse("algorithm", fmt::format("not known{}; available: {}",
-                                            near.empty() ? std::string() : fmt::format("; did you mean {}?", near),
-                                            fmt::join(available, ", ")));
+    section.refuse("algorithm", "not known; " + options(out, available, "available"));
   }
 
   void read_system() {

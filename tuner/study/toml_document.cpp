@@ -88,6 +88,12 @@ std::string render(const toml::node& node) {
   return text.substr(0, end) + "…";
 }
 
+std::string options(std::string_view word, const std::vector<std::string_view>& known, std::string_view label) {
+  const auto near = nearest_name(word, known);
+  return fmt::format("{}{}: {}", near.empty() ? std::string() : fmt::format("did you mean {}? ", near), label,
+                     fmt::join(known, ", "));
+}
+
 std::optional<Value> scalar(const toml::node& node) {
   if (const auto* value = node.as_boolean()) return Value(value->get());
   if (const auto* value = node.as_integer()) return Value(value->get());
@@ -152,10 +158,14 @@ std::string TomlDocument::where(const TomlPath& path) const {
   const auto starts_with = [](const TomlPath& whole, const TomlPath& part) {
     return whole.size() >= part.size() && std::equal(part.begin(), part.end(), whole.begin());
   };
+  const auto* exact = find(path);
+  const bool placeless = exact != nullptr && exact->source().begin.line == 0;
   std::string deeper;
   for (const auto& [overridden, text] : overrides_) {
     if (starts_with(path, overridden)) return "--set " + text;
-    if (starts_with(overridden, path) && path.size() > 1) deeper += " (with --set " + text + ")";
+    if (!starts_with(overridden, path)) continue;
+    if (placeless) return "--set " + text;  // the override made this table
+    if (path.size() > 1) deeper += " (with --set " + text + ")";
   }
   // A table that dotted keys made has no place of its own; its parent has.
   std::uint32_t line = 0;

@@ -43,6 +43,9 @@ class TomlDocument {
 
 /// The value on one line, shortened: { low = 1, high = 2 }.
 [[nodiscard]] std::string render(const toml::node& node);
+/// "did you mean NEAREST? LABEL: a, b, c", without the question when nothing is near.
+[[nodiscard]] std::string options(std::string_view word, const std::vector<std::string_view>& known,
+                                  std::string_view label = "allowed");
 /// A boolean, integer, float or string; nullopt for anything else.
 [[nodiscard]] std::optional<Value> scalar(const toml::node& node);
 

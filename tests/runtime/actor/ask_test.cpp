@@ -111,24 +111,32 @@ TEST_CASE("asking nobody, the dead or the full is an error in a later turn") {
 }
 
 TEST_CASE("a deferred question is answered from a later turn, or from another thread") {
-  Record record;
-  Runtime runtime(options());
-  std::thread answering;
-  const ActorRef server = spawn_scripted(runtime, [&](Scripted& self) {
-    self.on<test::Ping>([&](test::Ping::Reader question, Incoming& in) {
-      if (question.getNumber() == 1) {
-        self.after(std::chrono::milliseconds(1), [kept = in.defer()]() mutable { kept.reply(pong(10)); });
-      } else {
-        answering = std::thread([kept = in.defer()]() mutable { kept.reply(pong(20)); });
-      }
-    });
+  Gate handed_over;
+  Responder kept;  // handed to the thread by the gate
+  std::thread answering([&] {
+    handed_over.wait();
+    kept.reply(pong(20));
   });
-  for (int i = 1; i <= 2; ++i) {
-    const auto answer = runtime.ask_blocking<test::Pong>(server, ping(i), kPatience);
-    REQUIRE(answer);
-    CHECK(answer->root().getNumber() == i * 10);
+  {
+    Runtime runtime(options());
+    const ActorRef server = spawn_scripted(runtime, [&](Scripted& self) {
+      self.on<test::Ping>([&](test::Ping::Reader question, Incoming& in) {
+        if (question.getNumber() == 1) {
+          self.after(std::chrono::milliseconds(1), [later = in.defer()]() mutable { later.reply(pong(10)); });
+        } else {
+          kept = in.defer();
+          handed_over.open();
+        }
+      });
+    });
+    for (int i = 1; i <= 2; ++i) {
+      const auto answer = runtime.ask_blocking<test::Pong>(server, ping(i), kPatience);
+      CHECK(answer);
+      if (answer) CHECK(answer->root().getNumber() == i * 10);
+    }
+    handed_over.open();
+    answering.join();
   }
-  answering.join();
 }
 
 TEST_CASE("a plain thread asks and owns the answer, also beyond the runtime's life") {

@@ -35,13 +35,13 @@ TEST_CASE("a window counts the faults and the processor time spent within it") {
   ResourceSampler sampler;
   sampler.begin();
   (void)sampler.end();
-  touch_pages(500);  // outside any window
+  touch_pages(8'000);  // outside any window
   sampler.begin();
   touch_pages(1'000);
   burn();
   const ResourceUse use = sampler.end();
   CHECK(use.minor_faults >= 1'000);
-  CHECK(use.minor_faults < 1'400);
+  CHECK(use.minor_faults < 8'000);  // a sanitizer's shadow pages fault too, threefold here
   CHECK(use.cpu_seconds() > 0);
   CHECK(use.run_queue_wait_seconds >= 0);
 }

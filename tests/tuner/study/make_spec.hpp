@@ -1,6 +1,8 @@
 /// Studies for tests: one integer parameter x, one objective.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include "tuner/study/study.hpp"
 
 namespace tandem::tuner {
@@ -26,7 +28,7 @@ inline Values accuracy(double value) { return {{"accuracy", value}}; }
 /// Takes a new trial and starts it; its id.
 inline TrialId start_trial(Study& study) {
   const auto assignment = study.next().value().value();
-  study.started(assignment.trial, "worker").value();
+  REQUIRE(study.started(assignment.trial, "worker"));
   return assignment.trial;
 }
 

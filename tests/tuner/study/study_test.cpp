@@ -56,7 +56,7 @@ TEST_CASE("reports: what is late, repeated, out of order or out of range is told
   const TrialId trial = start_trial(study);
   CHECK(tell(study, trial, 1, 0.1) == Decision::proceed);
   CHECK(tell(study, trial, 4, 0.4) == Decision::proceed);  // steps 2 and 3 are missing, and that is fine
-  study.take_events();
+  static_cast<void>(study.take_events());
   const auto repeated = study.report(trial, 1, accuracy(0.9), 1);
   REQUIRE(repeated);
   CHECK(repeated->repeated);
@@ -197,7 +197,7 @@ TEST_CASE("finish completes a trial, with or without reports before") {
   REQUIRE(study.finish(reported, {}));
   CHECK(study.best()->trial == reported);
   CHECK(study.best()->step == 3);
-  study.take_events();
+  static_cast<void>(study.take_events());
   REQUIRE(study.finish(reported, accuracy(0.9)));  // it had ended: nothing changes
   CHECK(study.take_events().empty());
   const TrialId empty = start_trial(study);
