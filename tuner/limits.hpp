@@ -27,9 +27,9 @@ inline constexpr std::size_t kMaxCountedCombinations = 1'000'000;   ///< of cond
 
 // Studies
 inline constexpr std::size_t kMaxEnqueued = 100'000;
-inline constexpr std::size_t kMaxReportedValues = 1'000;        ///< of one report
-inline constexpr std::size_t kMaxTrialErrorBytes = 64 * 1024;   ///< longer texts are cut
-inline constexpr std::size_t kMaxStageRecords = 100'000;        ///< of one trial
+inline constexpr std::size_t kMaxReportedValues = 1'000;       ///< of one report
+inline constexpr std::size_t kMaxTrialErrorBytes = 64 * 1024;  ///< longer texts are cut
+inline constexpr std::size_t kMaxStageRecords = 100'000;       ///< of one trial
 inline constexpr int kMaxRandomRejections = 64;  ///< duplicates drawn before the next free point is taken instead
 
 // Store

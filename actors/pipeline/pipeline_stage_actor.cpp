@@ -15,7 +15,8 @@ PipelineStageActor::PipelineStageActor(runtime::ActorRef profiler) : profiler_(p
 
 void PipelineStageActor::on_start() {
   on<schemas::PipelineBegin>([this](schemas::PipelineBegin::Reader message, Incoming& in) { begin(message, in); });
-  on<schemas::WindowOutcome>([this](schemas::WindowOutcome::Reader outcome, Incoming& in) { window_done(outcome, in); });
+  on<schemas::WindowOutcome>(
+      [this](schemas::WindowOutcome::Reader outcome, Incoming& in) { window_done(outcome, in); });
 }
 
 void PipelineStageActor::begin(schemas::PipelineBegin::Reader message, Incoming& in) {
@@ -47,7 +48,8 @@ void PipelineStageActor::window_done(schemas::WindowOutcome::Reader outcome, Inc
   result.energy_joules = outcome.getEnergyJoules();
   result.applied = outcome.getApplied();
   result.apply_error = outcome.getApplyError().cStr();
-  if (!result.applied) log().warning("system parameters not applied, the trial goes on as before: {}", result.apply_error);
+  if (!result.applied)
+    log().warning("system parameters not applied, the trial goes on as before: {}", result.apply_error);
   machine_->completed(request, result);
   share_findings();
   if (machine_->awaiting_match()) return match(outcome.getSample());
@@ -135,12 +137,9 @@ void PipelineStageActor::write_tuned_into(schemas::PipelineNext::Builder next) c
 }
 
 std::string PipelineStageActor::save() const {
-  return nlohmann::json{{"machine", machine_->save()},
-                        {"profile_version", profile_.version},
-                        {"profile_names", profile_.names},
-                        {"profile_values", profile_.values},
-                        {"hit_entry", hit_entry_},
-                        {"contradicted", contradicted_}}
+  return nlohmann::json{{"machine", machine_->save()},     {"profile_version", profile_.version},
+                        {"profile_names", profile_.names}, {"profile_values", profile_.values},
+                        {"hit_entry", hit_entry_},         {"contradicted", contradicted_}}
       .dump();
 }
 

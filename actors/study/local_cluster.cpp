@@ -131,15 +131,16 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
   if (auto listening = head.listen(address); !listening) return forward_error(listening);
 
   const auto& spec = options.spec;
-  ProcessHostProvider hosts({options.trial_host_program, spec.trial.workload, spec.trial.dataset,
-                             options.data_directory, address, token},
-                            head, launcher);
+  ProcessHostProvider hosts(
+      {options.trial_host_program, spec.trial.workload, spec.trial.dataset, options.data_directory, address, token},
+      head, launcher);
   const int slots = slots_of(spec, available);
   const auto worker = head.spawn<WorkerActor>(
       {.name = "worker"}, WorkerActor::Parts{"local", *processors, hosts, std::min(slots, kWarmHosts)});
   const auto keeper = head.spawn<GroundTruthActor>(
-      {.name = "ground_truth"}, std::move(*ground_truth),
-      [ground_truth_store](const std::string& json) { return ground_truth_store->put_document(kGroundTruthDocument, json); });
+      {.name = "ground_truth"}, std::move(*ground_truth), [ground_truth_store](const std::string& json) {
+        return ground_truth_store->put_document(kGroundTruthDocument, json);
+      });
 
   using Ended = std::pair<StudyEnd, tuner::Study>;
   std::promise<Ended> promise;
@@ -156,17 +157,16 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
                             promise.set_value({std::move(end), std::move(last)});
                           }};
   const auto actor = head.spawn<StudyActor>({.name = "study"}, std::move(parts));
-  const std::stop_callback on_stop(stop, [&head, actor] {
-    (void)head.send(actor, runtime::make_message<schemas::StopStudy>());
-  });
+  const std::stop_callback on_stop(
+      stop, [&head, actor] { (void)head.send(actor, runtime::make_message<schemas::StopStudy>()); });
 
   auto [end, last] = ended.get();
   hosts.shutdown();
   (void)head.shutdown(std::chrono::seconds(5));
   if (end.error) return tl::unexpected<Error>(*end.error);
   const auto sums = tuner::totals(last);
-  return TuneOutcome{std::move(last), end.state, sums,
-                     std::string(runtime::to_string(runtime::EnergyMeter().source())), std::move(end.start_seconds)};
+  return TuneOutcome{std::move(last), end.state, sums, std::string(runtime::to_string(runtime::EnergyMeter().source())),
+                     std::move(end.start_seconds)};
 }
 
 }  // namespace tandem::actors

@@ -15,8 +15,7 @@ using tuner::TrialId;
 StudyActor::StudyActor(Parts parts)
     : parts_(std::move(parts)),
       launcher_(parts_.study.spec(), parts_.launch),
-      checkpoints_(parts_.files, parts_.study,
-                   [this](TrialId trial) { return launcher_.checkpoint_directory(trial); }),
+      checkpoints_(parts_.files, parts_.study, [this](TrialId trial) { return launcher_.checkpoint_directory(trial); }),
       earlier_seconds_(parts_.study.tuning_seconds()) {}
 
 void StudyActor::on_start() {
@@ -146,7 +145,8 @@ void StudyActor::fail_trial(TrialId trial, std::string cause, std::string error)
   // A report without the objective fails its trial in the study itself.
   if (const auto* known = parts_.study.find(trial); known != nullptr && known->state == tuner::TrialState::running) {
     log().warning("trial {} failed ({}): {}", trial, cause, error);
-    if (auto failed = parts_.study.fail(trial, std::move(cause), std::move(error)); !failed) return abort(failed.error());
+    if (auto failed = parts_.study.fail(trial, std::move(cause), std::move(error)); !failed)
+      return abort(failed.error());
   }
   if (!persist()) return;
   finish_trial(trial);
@@ -218,8 +218,10 @@ void StudyActor::measure_test(const tuner::BestTrial& best) {
                                 release(lease);
                                 if (!metrics) return abort(metrics.error().within("test split"));
                                 const auto root = metrics->root();
-                                if (root.hasFailure()) return abort(read_failure(root.getFailure()).within("test split"));
-                                if (auto kept = parts_.study.test_measured(best.trial, read_values(root.getValues())); !kept) {
+                                if (root.hasFailure())
+                                  return abort(read_failure(root.getFailure()).within("test split"));
+                                if (auto kept = parts_.study.test_measured(best.trial, read_values(root.getValues()));
+                                    !kept) {
                                   return abort(kept.error());
                                 }
                                 end("finished");

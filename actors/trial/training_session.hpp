@@ -26,7 +26,7 @@ struct SessionSpec {
 /// What the profiler wants to know of the model, independent of the machine.
 struct ModelFeatures {
   std::int64_t parameter_count = 0;
-  double flops_per_sample = 0;          ///< forward and backward, analytic
+  double flops_per_sample = 0;  ///< forward and backward, analytic
   double activation_bytes_per_sample = 0;
   std::int64_t input_elements = 0;
   std::int64_t batch_size = 0;
@@ -68,7 +68,8 @@ class SessionFactory {
   /// Loads a data set ahead of time, so that forked hosts share its pages.
   virtual Result<> preload(const std::string& dataset, const std::string& data_directory) = 0;
   /// A few steps of the workload, so that the next step of this process runs at full speed.
-  virtual Result<> warm_up(const std::string& workload, const std::string& dataset, const std::string& data_directory) = 0;
+  virtual Result<> warm_up(const std::string& workload, const std::string& dataset,
+                           const std::string& data_directory) = 0;
 };
 
 }  // namespace tandem::actors

@@ -105,9 +105,8 @@ void TrialActor::begin_pipeline() {
   begin->setProbeBudget(order_->probe_budget);
   begin->setMinimizeEnergy(order_->minimize_energy);
   begin->setSaved(order_->pipeline_state.c_str());
-  write_key(begin->initKey(),
-            {features_.batch_size, static_cast<std::int64_t>(order_->cores.size()),
-             order_->minimize_energy ? "energy" : "time", parts_.host_class});
+  write_key(begin->initKey(), {features_.batch_size, static_cast<std::int64_t>(order_->cores.size()),
+                               order_->minimize_energy ? "energy" : "time", parts_.host_class});
   runtime::to_address(order_->ground_truth, begin->initGroundTruth());
   ask<schemas::PipelineNext>(parts_.pipeline, std::move(begin), kHostAskDeadline, [this](auto next) {
     if (!next) return end(next.error());
@@ -158,15 +157,16 @@ void TrialActor::on_window(schemas::WindowOutcome::Reader outcome) {
   epoch_seconds_ += outcome.getSeconds();
   epoch_joules_ += outcome.getEnergyJoules();
   if (first_step_seconds_ == 0 && outcome.getSteps() > 0) {
-    first_step_seconds_ =
-        to_seconds(clock().now() - started_at_) * 1.0 - outcome.getSeconds() * (1.0 - 1.0 / static_cast<double>(outcome.getSteps()));
+    first_step_seconds_ = to_seconds(clock().now() - started_at_) * 1.0 -
+                          outcome.getSeconds() * (1.0 - 1.0 / static_cast<double>(outcome.getSteps()));
   }
   if (outcome.getSteps() > 0) {
     tell_progress(read_parameters(outcome.getPlan().getSystem()),
                   outcome.getSeconds() / static_cast<double>(outcome.getSteps()));
   }
   if (order_->pipeline) return tell_pipeline(outcome);
-  if (!outcome.getApplied()) return end(Error(ErrorCode::failed_precondition, outcome.getApplyError().cStr()).within("system parameters"));
+  if (!outcome.getApplied())
+    return end(Error(ErrorCode::failed_precondition, outcome.getApplyError().cStr()).within("system parameters"));
   continue_epoch();
 }
 

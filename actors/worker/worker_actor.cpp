@@ -17,7 +17,8 @@ WorkerActor::WorkerActor(Parts parts)
 void WorkerActor::on_start() {
   parts_.hosts.attach(self());
   on<schemas::PlaceTrial>([this](schemas::PlaceTrial::Reader request, Incoming& in) { place(request, in); });
-  on<schemas::ReleaseTrial>([this](schemas::ReleaseTrial::Reader request, Incoming&) { release(request.getLeaseId()); });
+  on<schemas::ReleaseTrial>(
+      [this](schemas::ReleaseTrial::Reader request, Incoming&) { release(request.getLeaseId()); });
   on<schemas::HostReady>([this](schemas::HostReady::Reader ready, Incoming&) { host_ready(ready); });
   on<schemas::HostExited>([this](schemas::HostExited::Reader exited, Incoming&) { host_exited(exited); });
   on<schemas::HostsUnavailable>([this](schemas::HostsUnavailable::Reader message, Incoming&) {
@@ -32,11 +33,11 @@ void WorkerActor::place(schemas::PlaceTrial::Reader place, Incoming& in) {
                                                               parts_.name, parts_.processors.size())});
   }
   if (waiting_.size() >= kWaitingPlacements) {
-    return in.reply_error({ErrorCode::resource_exhausted,
-                           fmt::format("{} placements wait already, the limit", waiting_.size())});
+    return in.reply_error(
+        {ErrorCode::resource_exhausted, fmt::format("{} placements wait already, the limit", waiting_.size())});
   }
-  waiting_.push_back({in.defer(), in.sender(), place.getTrial(), static_cast<int>(cores),
-                      place.getEnvironment().cStr(), clock().now()});
+  waiting_.push_back({in.defer(), in.sender(), place.getTrial(), static_cast<int>(cores), place.getEnvironment().cStr(),
+                      clock().now()});
   serve();
 }
 
@@ -119,7 +120,8 @@ void WorkerActor::host_exited(schemas::HostExited::Reader exited) {
     lost->setCause(exited.getCause());
     lost->setDetail(exited.getDetail());
     if (auto sent = send(lease.study, std::move(lost)); !sent) {
-      log().warning("trial {}: its study was not told of the loss of its host: {}", lease.trial, sent.error().message());
+      log().warning("trial {}: its study was not told of the loss of its host: {}", lease.trial,
+                    sent.error().message());
     }
   }
   serve();

@@ -24,7 +24,8 @@ namespace tandem::actors {
 
 class ClassificationSession final : public TrainingSession {
  public:
-  /// Refuses hyperparameters that `workload` does not have or that do not suit `dataset`. `backend` outlives the session.
+  /// Refuses hyperparameters that `workload` does not have or that do not suit `dataset`. `backend` outlives the
+  /// session.
   static Result<std::unique_ptr<TrainingSession>> open(const SessionSpec& spec, const WorkloadInfo& workload,
                                                        const MakeModel& make_model,
                                                        std::shared_ptr<const Dataset> dataset,

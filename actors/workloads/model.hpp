@@ -24,9 +24,9 @@ struct ImageShape {
 /// Samples that are computed together.
 struct Samples {
   std::int64_t count = 0;
-  const float* pixels = nullptr;         ///< count × height × width, standardised
+  const float* pixels = nullptr;  ///< count × height × width, standardised
   const std::int64_t* labels = nullptr;
-  DropoutStream dropout;                 ///< of the first sample; unused in evaluation
+  DropoutStream dropout;  ///< of the first sample; unused in evaluation
 };
 
 struct EvaluationSums {
@@ -63,6 +63,7 @@ class Model {
 };
 
 /// A model for a data set; `params` are complete and checked.
-using MakeModel = std::function<Result<std::unique_ptr<Model>>(const tuner::Parameters& params, const Dataset& dataset)>;
+using MakeModel =
+    std::function<Result<std::unique_ptr<Model>>(const tuner::Parameters& params, const Dataset& dataset)>;
 
 }  // namespace tandem::actors

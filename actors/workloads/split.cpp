@@ -46,7 +46,8 @@ std::pair<LabelledImages, LabelledImages> hold_out(const LabelledImages& images,
   const auto quota = quotas(by_label, held_out, std::max<std::int64_t>(images.size(), 1));
   for (auto& [label, indices] : by_label) {
     random.shuffle(std::span<std::int64_t>(indices));
-    for (std::int64_t i = 0; i < quota.at(label); ++i) out[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])] = true;
+    for (std::int64_t i = 0; i < quota.at(label); ++i)
+      out[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])] = true;
   }
 
   std::pair<LabelledImages, LabelledImages> parts;

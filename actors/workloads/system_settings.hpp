@@ -22,7 +22,8 @@ struct SystemSettings {
 
   /// Into how many chunks a batch of `samples` is cut, and where each begins and ends.
   [[nodiscard]] std::int64_t chunks(std::int64_t samples) const noexcept;
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t chunk, std::int64_t samples) const noexcept;
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t chunk,
+                                                                   std::int64_t samples) const noexcept;
 };
 
 }  // namespace tandem::actors

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -72,12 +72,13 @@ int measure(const std::string& data, const Configuration& configuration, std::in
     if (const auto stepped = (*session)->step(); !stepped) return report("step", stepped.error());
   }
   const double step_seconds = to_seconds(clock.now() - begin) / static_cast<double>(steps);
-  std::printf("{\"batch\":%lld,\"cores\":%lld,\"threads\":%lld,\"replicas\":%lld,\"micro_batch\":%lld,"
-              "\"allocator\":\"%s\",\"step_ms\":%.3f,\"epoch_seconds\":%.3f}\n",
-              static_cast<long long>(configuration.batch), static_cast<long long>(configuration.cores),
-              static_cast<long long>(configuration.threads), static_cast<long long>(configuration.replicas),
-              static_cast<long long>(configuration.micro_batch), configuration.allocator.c_str(), 1e3 * step_seconds,
-              step_seconds * static_cast<double>((*session)->steps_per_epoch()));
+  std::printf(
+      "{\"batch\":%lld,\"cores\":%lld,\"threads\":%lld,\"replicas\":%lld,\"micro_batch\":%lld,"
+      "\"allocator\":\"%s\",\"step_ms\":%.3f,\"epoch_seconds\":%.3f}\n",
+      static_cast<long long>(configuration.batch), static_cast<long long>(configuration.cores),
+      static_cast<long long>(configuration.threads), static_cast<long long>(configuration.replicas),
+      static_cast<long long>(configuration.micro_batch), configuration.allocator.c_str(), 1e3 * step_seconds,
+      step_seconds * static_cast<double>((*session)->steps_per_epoch()));
   return 0;
 }
 
@@ -104,9 +105,14 @@ int run_grid(const char* program, const std::string& data) {
       if (child == 0) {
         const bool untouched = each.threads == 0;
         if (!untouched) ::setenv("OMP_WAIT_POLICY", "passive", 1);
-        std::vector<std::string> words = {program, data, std::to_string(each.batch), std::to_string(each.cores),
-                                          std::to_string(each.threads), std::to_string(each.replicas),
-                                          std::to_string(each.micro_batch), each.allocator,
+        std::vector<std::string> words = {program,
+                                          data,
+                                          std::to_string(each.batch),
+                                          std::to_string(each.cores),
+                                          std::to_string(each.threads),
+                                          std::to_string(each.replicas),
+                                          std::to_string(each.micro_batch),
+                                          each.allocator,
                                           std::to_string(std::max<std::int64_t>(8, kGridSamples / each.batch))};
         std::vector<char*> arguments;
         for (std::string& word : words) arguments.push_back(word.data());
@@ -126,7 +132,8 @@ int run_grid(const char* program, const std::string& data) {
 int main(int argc, char** argv) {
   if (argc == 2) return run_grid(argv[0], argv[1]);
   if (argc != 8 && argc != 9) {
-    std::fprintf(stderr, "usage: %s DATA_DIRECTORY [BATCH CORES THREADS REPLICAS MICRO_BATCH ALLOCATOR [STEPS]]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s DATA_DIRECTORY [BATCH CORES THREADS REPLICAS MICRO_BATCH ALLOCATOR [STEPS]]\n",
+                 argv[0]);
     return 2;
   }
   const auto number = [&](int i) { return std::strtoll(argv[i], nullptr, 10); };

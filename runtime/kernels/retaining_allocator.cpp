@@ -83,7 +83,8 @@ RetainingAllocator::Block* RetainingAllocator::carve(std::size_t size_class) noe
   if (begin > reserved_bytes_ || bytes > reserved_bytes_ - begin) return nullptr;
   const std::size_t end = begin + bytes;
   if (end > writable_bytes_) {
-    const std::size_t grown = std::min(reserved_bytes_, round_up(std::max(end, writable_bytes_ + kGrowthBytes), kPageBytes));
+    const std::size_t grown =
+        std::min(reserved_bytes_, round_up(std::max(end, writable_bytes_ + kGrowthBytes), kPageBytes));
     if (::mprotect(begin_ + writable_bytes_, grown - writable_bytes_, PROT_READ | PROT_WRITE) != 0) return nullptr;
     writable_bytes_ = grown;
   }

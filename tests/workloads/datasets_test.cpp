@@ -112,7 +112,8 @@ TEST_CASE("a wrong IDX file is refused with its name and what is wrong") {
   const std::vector<Case> cases = {
       {images(""), "cut short: 0 bytes"},
       {images(images_file(2).substr(0, 15)), "cut short: 15 bytes"},
-      {images(images_file(2).substr(0, 1'000)), "cut short: 984 bytes follow the header, but its dimensions ask for 1568"},
+      {images(images_file(2).substr(0, 1'000)),
+       "cut short: 984 bytes follow the header, but its dimensions ask for 1568"},
       {images(images_file(2) + "x"), "too long"},
       {images(labels_file(20)), "offset 0: magic number 0x00000801"},
       {images(word(0x803) + word(0) + word(28) + word(28)), "offset 4: dimension 0 is 0"},
@@ -271,11 +272,13 @@ TEST_CASE("files that do not belong together are refused") {
     const char* expected;
   };
   const std::vector<Case> cases = {
-      {"labels missing", [](auto& files) { files.seed("/m/mnist/train-labels-idx1-ubyte", labels_file(19)); }, "19 labels"},
+      {"labels missing", [](auto& files) { files.seed("/m/mnist/train-labels-idx1-ubyte", labels_file(19)); },
+       "19 labels"},
       {"another size", [](auto& files) { files.seed("/m/mnist/t10k-images-idx3-ubyte", images_file(10, 8, 8)); },
        "8 by 8 pixels"},
       {"too few samples", [](auto&) {}, "30 samples, but mnist has 70000"},
-      {"cut short", [](auto& files) { files.seed("/m/mnist/t10k-labels-idx1-ubyte", "abc"); }, "t10k-labels-idx1-ubyte: cut short"},
+      {"cut short", [](auto& files) { files.seed("/m/mnist/t10k-labels-idx1-ubyte", "abc"); },
+       "t10k-labels-idx1-ubyte: cut short"},
       {"access refused", [](auto& files) { files.deny_access("/m/mnist/t10k-images-idx3-ubyte"); }, "mnist"},
   };
   for (const Case& each : cases) {

@@ -59,7 +59,8 @@ class LinearReplica final : public Replica {
     double total = 0;
     for (std::int64_t i = 0; i < samples.count; ++i) {
       std::vector<float> x(samples.pixels + i * kPixels, samples.pixels + (i + 1) * kPixels);
-      for (int k = 0; k < kPixels; ++k) x[static_cast<std::size_t>(k)] *= mask[static_cast<std::size_t>(i * kPixels + k)];
+      for (int k = 0; k < kPixels; ++k)
+        x[static_cast<std::size_t>(k)] *= mask[static_cast<std::size_t>(i * kPixels + k)];
       auto p = probabilities(x.data());
       total -= std::log(p[static_cast<std::size_t>(samples.labels[i])]);
       p[static_cast<std::size_t>(samples.labels[i])] -= 1;
@@ -292,8 +293,10 @@ TEST_CASE("the same seed gives the same run, another seed another") {
 
 TEST_CASE("what is applied is read back, and what is not named stays") {
   Bench bench;
-  const auto first = bench.session->apply(
-      {{"cores", std::int64_t{2}}, {"threads", std::int64_t{1}}, {"replicas", std::int64_t{2}}, {"allocator", std::string("retain")}});
+  const auto first = bench.session->apply({{"cores", std::int64_t{2}},
+                                           {"threads", std::int64_t{1}},
+                                           {"replicas", std::int64_t{2}},
+                                           {"allocator", std::string("retain")}});
   REQUIRE(first);
   CHECK(*first == tuner::Parameters{{"cores", std::int64_t{2}},
                                     {"threads", std::int64_t{1}},
@@ -315,11 +318,11 @@ TEST_CASE("system parameters that make no sense are refused and change nothing")
     const char* expected;
   };
   const std::vector<Case> cases = {
-      {"replicas", std::int64_t{0}, "from 1 to 48"},      {"replicas", std::int64_t{49}, "from 1 to 48"},
-      {"threads", std::int64_t{0}, "from 1 to"},          {"threads", 1.0, "integer"},
-      {"micro_batch", std::int64_t{49}, "from 0 to 48"},  {"micro_batch", std::int64_t{-1}, "from 0 to 48"},
-      {"cores", std::int64_t{0}, "from 1 to"},            {"allocator", std::string("jemalloc"), "default or retain"},
-      {"allocator", true, "default or retain"},           {"colour", std::int64_t{1}, "known: cores, threads"},
+      {"replicas", std::int64_t{0}, "from 1 to 48"},     {"replicas", std::int64_t{49}, "from 1 to 48"},
+      {"threads", std::int64_t{0}, "from 1 to"},         {"threads", 1.0, "integer"},
+      {"micro_batch", std::int64_t{49}, "from 0 to 48"}, {"micro_batch", std::int64_t{-1}, "from 0 to 48"},
+      {"cores", std::int64_t{0}, "from 1 to"},           {"allocator", std::string("jemalloc"), "default or retain"},
+      {"allocator", true, "default or retain"},          {"colour", std::int64_t{1}, "known: cores, threads"},
       {"threads", std::int64_t{13}, "unlucky"},
   };
   for (const Case& each : cases) {

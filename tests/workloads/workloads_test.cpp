@@ -39,7 +39,10 @@ void steps(TrainingSession& session, std::int64_t count) {
 const tuner::Parameters kParams = {{"batch_size", std::int64_t{50}}, {"dropout", 0.3}, {"hidden", std::int64_t{32}}};
 
 tuner::Parameters system(std::int64_t threads, std::int64_t replicas, std::int64_t micro_batch, const char* allocator) {
-  return {{"threads", threads}, {"replicas", replicas}, {"micro_batch", micro_batch}, {"allocator", std::string(allocator)}};
+  return {{"threads", threads},
+          {"replicas", replicas},
+          {"micro_batch", micro_batch},
+          {"allocator", std::string(allocator)}};
 }
 
 /// One image of noise per sample, and a label.

@@ -222,9 +222,8 @@ std::vector<Parameters> Catalog::candidates(const SystemSpec& spec, const LeaseS
 Parameters Catalog::reference(const SystemSpec& spec, const LeaseSize& lease, std::int64_t batch_size) const {
   const std::vector<Parameters> grid = candidates(spec, lease, batch_size);
   const auto cost = [batch_size](const Parameters& system) {
-    // Few threads: on small operators, or beside a neighbour, their barriers can cost many times the step.
-    return std::tuple(!retains(system), integer(system, "replicas"), integer(system, "threads"),
-                      chunk_size(system, batch_size), -integer(system, "cores"));
+    return std::tuple(!retains(system), integer(system, "replicas"), -integer(system, "cores"),
+                      chunk_size(system, batch_size));
   };
   return *std::min_element(grid.begin(), grid.end(),
                            [&cost](const Parameters& a, const Parameters& b) { return cost(a) < cost(b); });

@@ -23,6 +23,7 @@ constexpr int kFewestVerificationSteps = 4;
 constexpr int kLongestVerificationSteps = 64;
 constexpr int kVerifications = 2;         // windows in which a hit may disappoint before it is refuted
 constexpr double kRefutingFactor = 1.15;  // of the expected step time
+constexpr double kMostCorrection = 1.5;   // of what a probe expected; beyond it conditions have changed
 constexpr double kWatchSeconds = 1.0;
 constexpr int kFewestWatchSteps = 8;
 constexpr int kLongestWatchSteps = 4'096;
@@ -230,6 +231,7 @@ void StageMachine::finish_probe() {
     exploit(usable == entrants.end() ? Parameters{} : usable->system, 0);
   }
   settle_excess();
+  calibrating_ = true;
 }
 
 void StageMachine::probe_again() {
@@ -253,7 +255,9 @@ void StageMachine::exploit(Parameters system, double step_seconds) {
 void StageMachine::exploited(const std::vector<double>& measured) {
   if (measured.empty()) return;
   const double step_seconds = median(measured);
-  if (!(expected_step_seconds_ > 0)) {
+  const bool correctable = std::exchange(calibrating_, false) && measured.size() >= kFewestVerificationSteps &&
+                           step_seconds < kMostCorrection * expected_step_seconds_;
+  if (!(expected_step_seconds_ > 0) || correctable) {
     expected_step_seconds_ = step_seconds;
   } else if (verifications_ > 0) {
     verify(step_seconds);

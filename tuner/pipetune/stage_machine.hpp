@@ -157,9 +157,10 @@ class StageMachine {
   // Exploit and watch
   Parameters chosen_;
   double expected_step_seconds_ = 0;
-  int verifications_ = 0;   ///< windows left in which a hit must prove itself
-  int departures_ = 0;      ///< windows in a row far off the expectation, slower: positive, faster: negative
-  bool disturbed_ = false;  ///< chosen while the machine was slower than at first
+  bool calibrating_ = false;  ///< the expectation rests on a probe's few steps: the first window corrects it
+  int verifications_ = 0;     ///< windows left in which a hit must prove itself
+  int departures_ = 0;        ///< windows in a row far off the expectation, slower: positive, faster: negative
+  bool disturbed_ = false;    ///< chosen while the machine was slower than at first
 
   friend struct StageMachineJson;
 };

@@ -126,6 +126,7 @@ struct StageMachineJson {
             {"contradiction", machine.contradiction_ ? json(*machine.contradiction_) : json(nullptr)},
             {"chosen", to_json(machine.chosen_)},
             {"expected_step_seconds", machine.expected_step_seconds_},
+            {"calibrating", machine.calibrating_},
             {"verifications", machine.verifications_},
             {"departures", machine.departures_},
             {"disturbed", machine.disturbed_}};
@@ -160,6 +161,7 @@ struct StageMachineJson {
     if (!contradiction.is_null()) machine.contradiction_ = contradiction.integer();
     machine.chosen_ = root["chosen"].parameters();
     machine.expected_step_seconds_ = root["expected_step_seconds"].number();
+    machine.calibrating_ = root["calibrating"].boolean();
     machine.verifications_ = small_integer(root["verifications"]);
     machine.departures_ = small_integer(root["departures"]);
     machine.disturbed_ = root["disturbed"].boolean();

@@ -14,8 +14,7 @@ namespace tandem::tuner {
 /// Every operation takes time logarithmic in the number of reports.
 class Rung {
  public:
-  Rung(int step, int reduction_factor)
-      : step_(step), reduction_factor_(static_cast<std::size_t>(reduction_factor)) {}
+  Rung(int step, int reduction_factor) : step_(step), reduction_factor_(static_cast<std::size_t>(reduction_factor)) {}
 
   [[nodiscard]] int step() const noexcept { return step_; }
   /// Adds a finite report; true: it is among the best max(1, ⌊n/η⌋), its own included.
@@ -39,7 +38,7 @@ class Rung {
 
   int step_;
   std::size_t reduction_factor_;
-  std::set<Entry> best_;       ///< the best ⌊n/η⌋
+  std::set<Entry> best_;  ///< the best ⌊n/η⌋
   std::set<Entry> rest_;
   std::set<Entry> available_;  ///< those of best_ that were not taken
   std::unordered_set<TrialId> taken_;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "tuner/space/value.hpp"
 #include "tuner/schedule/decision.hpp"
+#include "tuner/space/value.hpp"
 
 namespace tandem::tuner {
 

@@ -5,18 +5,12 @@
 #include <set>
 
 #include "tuner/limits.hpp"
+#include "tuner/space/overloaded.hpp"
 #include "tuner/space/value_text.hpp"
 
 namespace tandem::tuner {
 
 namespace {
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
 
 constexpr auto kWrong = ErrorCode::invalid_argument;
 
@@ -28,9 +22,7 @@ std::optional<double> whole_steps(const FloatDomain& d) {
   return nearest;
 }
 
-double float_steps(const FloatDomain& d) {
-  return whole_steps(d).value_or(std::floor((d.high - d.low) / d.step));
-}
+double float_steps(const FloatDomain& d) { return whole_steps(d).value_or(std::floor((d.high - d.low) / d.step)); }
 
 double float_value(const FloatDomain& d, std::uint64_t index) {
   // The last value is `high` itself where it lies on the grid, whatever the rounding.
@@ -134,10 +126,10 @@ Result<> check_choice(const ChoiceDomain& d) {
 }  // namespace
 
 Result<> check_domain(const Domain& domain) {
-  return std::visit(Overloaded{[](const FloatDomain& d) { return check_float(d); },
-                               [](const IntDomain& d) { return check_int(d); },
-                               [](const ChoiceDomain& d) { return check_choice(d); }},
-                    domain);
+  return std::visit(
+      Overloaded{[](const FloatDomain& d) { return check_float(d); }, [](const IntDomain& d) { return check_int(d); },
+                 [](const ChoiceDomain& d) { return check_choice(d); }},
+      domain);
 }
 
 std::optional<std::uint64_t> domain_size(const Domain& domain) {
@@ -158,45 +150,45 @@ Value domain_value(const Domain& domain, std::uint64_t index) {
 }
 
 std::optional<std::uint64_t> domain_index(const Domain& domain, const Value& value) {
-  return std::visit(
-      Overloaded{[&](const FloatDomain& d) -> std::optional<std::uint64_t> {
-                   const auto number = as_number(value);
-                   return number ? float_index(d, *number) : std::nullopt;
-                 },
-                 [&](const IntDomain& d) -> std::optional<std::uint64_t> {
-                   const auto number = as_integer(value);
-                   if (!number || *number < d.low || *number > d.high || (*number - d.low) % d.step != 0) return std::nullopt;
-                   return static_cast<std::uint64_t>((*number - d.low) / d.step);
-                 },
-                 [&](const ChoiceDomain& d) -> std::optional<std::uint64_t> {
-                   const auto found = std::find_if(d.choices.begin(), d.choices.end(),
-                                                   [&](const Value& choice) { return same_value(choice, value); });
-                   if (found == d.choices.end()) return std::nullopt;
-                   return static_cast<std::uint64_t>(found - d.choices.begin());
-                 }},
-      domain);
+  return std::visit(Overloaded{[&](const FloatDomain& d) -> std::optional<std::uint64_t> {
+                                 const auto number = as_number(value);
+                                 return number ? float_index(d, *number) : std::nullopt;
+                               },
+                               [&](const IntDomain& d) -> std::optional<std::uint64_t> {
+                                 const auto number = as_integer(value);
+                                 if (!number || *number < d.low || *number > d.high || (*number - d.low) % d.step != 0)
+                                   return std::nullopt;
+                                 return static_cast<std::uint64_t>((*number - d.low) / d.step);
+                               },
+                               [&](const ChoiceDomain& d) -> std::optional<std::uint64_t> {
+                                 const auto found =
+                                     std::find_if(d.choices.begin(), d.choices.end(),
+                                                  [&](const Value& choice) { return same_value(choice, value); });
+                                 if (found == d.choices.end()) return std::nullopt;
+                                 return static_cast<std::uint64_t>(found - d.choices.begin());
+                               }},
+                    domain);
 }
 
 Value sample_domain(const Domain& domain, Random& random) {
   return std::visit(
-      Overloaded{[&](const FloatDomain& d) -> Value {
-                   if (d.step != 0) {
-                     const auto last = static_cast<std::uint64_t>(float_steps(d));
-                     return float_value(d, d.log ? log_grid_index(d.low, d.step, last, random)
-                                                 : uniform_index(last, random));
-                   }
-                   const double u = random.uniform();
-                   const double drawn = d.log ? std::exp(std::log(d.low) + u * (std::log(d.high) - std::log(d.low)))
-                                              : d.low + u * (d.high - d.low);
-                   return std::clamp(drawn, d.low, d.high);
-                 },
-                 [&](const IntDomain& d) -> Value {
-                   const auto last = int_steps(d);
-                   if (!d.log) return int_value(d, uniform_index(last, random));
-                   return int_value(d, log_grid_index(static_cast<double>(d.low), static_cast<double>(d.step), last,
-                                                      random));
-                 },
-                 [&](const ChoiceDomain& d) -> Value { return d.choices[uniform_index(d.choices.size() - 1, random)]; }},
+      Overloaded{
+          [&](const FloatDomain& d) -> Value {
+            if (d.step != 0) {
+              const auto last = static_cast<std::uint64_t>(float_steps(d));
+              return float_value(d, d.log ? log_grid_index(d.low, d.step, last, random) : uniform_index(last, random));
+            }
+            const double u = random.uniform();
+            const double drawn = d.log ? std::exp(std::log(d.low) + u * (std::log(d.high) - std::log(d.low)))
+                                       : d.low + u * (d.high - d.low);
+            return std::clamp(drawn, d.low, d.high);
+          },
+          [&](const IntDomain& d) -> Value {
+            const auto last = int_steps(d);
+            if (!d.log) return int_value(d, uniform_index(last, random));
+            return int_value(d, log_grid_index(static_cast<double>(d.low), static_cast<double>(d.step), last, random));
+          },
+          [&](const ChoiceDomain& d) -> Value { return d.choices[uniform_index(d.choices.size() - 1, random)]; }},
       domain);
 }
 

@@ -43,10 +43,14 @@ std::string canonical_text(const Parameters& params) { return dump_json(to_json(
 
 std::string_view type_name(const Value& value) noexcept {
   switch (value.index()) {
-    case 0: return "boolean";
-    case 1: return "integer";
-    case 2: return "float";
-    default: return "string";
+    case 0:
+      return "boolean";
+    case 1:
+      return "integer";
+    case 2:
+      return "float";
+    default:
+      return "string";
   }
 }
 

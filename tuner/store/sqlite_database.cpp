@@ -14,29 +14,41 @@ ErrorCode code_of(int sqlite_code, int system_error) {
   switch (sqlite_code & 0xff) {
     case SQLITE_FULL:
     case SQLITE_NOMEM:
-    case SQLITE_TOOBIG: return ErrorCode::resource_exhausted;
+    case SQLITE_TOOBIG:
+      return ErrorCode::resource_exhausted;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return ErrorCode::data_loss;
+    case SQLITE_NOTADB:
+      return ErrorCode::data_loss;
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
-    case SQLITE_CANTOPEN: return ErrorCode::permission_denied;
+    case SQLITE_CANTOPEN:
+      return ErrorCode::permission_denied;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_IOERR: return ErrorCode::unavailable;
-    default: return ErrorCode::internal;
+    case SQLITE_IOERR:
+      return ErrorCode::unavailable;
+    default:
+      return ErrorCode::internal;
   }
 }
 
 std::string_view explanation(int sqlite_code) {
   switch (sqlite_code & 0xff) {
-    case SQLITE_FULL: return "the disk is full";
-    case SQLITE_NOTADB: return "not a Tandem database";
-    case SQLITE_CORRUPT: return "the database is damaged";
-    case SQLITE_BUSY: return "another process has kept it locked for too long";
-    case SQLITE_READONLY: return "not writable";
-    case SQLITE_CANTOPEN: return "cannot be opened";
-    default: return "";
+    case SQLITE_FULL:
+      return "the disk is full";
+    case SQLITE_NOTADB:
+      return "not a Tandem database";
+    case SQLITE_CORRUPT:
+      return "the database is damaged";
+    case SQLITE_BUSY:
+      return "another process has kept it locked for too long";
+    case SQLITE_READONLY:
+      return "not writable";
+    case SQLITE_CANTOPEN:
+      return "cannot be opened";
+    default:
+      return "";
   }
 }
 

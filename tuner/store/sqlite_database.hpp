@@ -39,7 +39,8 @@ class SqliteStatement {
   [[nodiscard]] std::int64_t integer(int column) const noexcept { return sqlite3_column_int64(statement_, column); }
   [[nodiscard]] std::string text(int column) const {
     const auto* begin = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return begin == nullptr ? std::string() : std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+    return begin == nullptr ? std::string()
+                            : std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
   }
 
  private:

@@ -22,7 +22,9 @@ struct TrialSuggested {
   Parameters params;
   Parameters system;  ///< mode = search only: the system parameters suggested with it
 };
-struct TrialEnqueued { Parameters params; };
+struct TrialEnqueued {
+  Parameters params;
+};
 /// The trial was given a lease and begins, or goes on, after `from_step` epochs.
 struct TrialStarted {
   TrialId trial = 0;
@@ -34,7 +36,7 @@ struct TrialReported {
   TrialId trial = 0;
   int step = 0;  ///< epochs done, from 1
   Values values;
-  double seconds = 0;          ///< training seconds of this epoch, probing included
+  double seconds = 0;  ///< training seconds of this epoch, probing included
   double energy_joules = 0;
   Decision decision = Decision::proceed;
   std::vector<TrialId> resumed;  ///< trials promoted by it
@@ -53,19 +55,30 @@ struct TrialTuned {
   std::int64_t probe_steps = 0;
   std::int64_t total_steps = 0;
   double excess_seconds = 0;
-  bool hit = false;                 ///< from the ground truth
+  bool hit = false;  ///< from the ground truth
 };
-struct TrialFinished { TrialId trial = 0; Values values; };  ///< completed all its epochs
+struct TrialFinished {
+  TrialId trial = 0;
+  Values values;
+};  ///< completed all its epochs
 struct TrialFailed {
   TrialId trial = 0;
   std::string cause;  ///< "failed", "killed", "out_of_memory", "node_lost", "lease_lost"
   std::string error;
 };
 /// Test metrics of the best trial, measured once at the end.
-struct TestMeasured { TrialId trial = 0; Values values; };
-struct StudyEnded { std::string state; double tuning_seconds = 0; };  ///< finished | stopped | failed
+struct TestMeasured {
+  TrialId trial = 0;
+  Values values;
+};
+struct StudyEnded {
+  std::string state;
+  double tuning_seconds = 0;
+};  ///< finished | stopped | failed
 /// Wall seconds spent on the study so far, by the runs before this one too; so that they survive a kill.
-struct StudyProgressed { double tuning_seconds = 0; };
+struct StudyProgressed {
+  double tuning_seconds = 0;
+};
 
 using Event = std::variant<TrialSuggested, TrialEnqueued, TrialStarted, TrialReported, TrialStaged, TrialTuned,
                            TrialFinished, TrialFailed, TestMeasured, StudyEnded, StudyProgressed>;

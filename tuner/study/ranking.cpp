@@ -41,7 +41,8 @@ std::vector<BestTrial> pareto_front(const std::vector<Objective>& objectives, co
     if (trial.reports.empty() || trial.state == TrialState::failed) continue;
     Candidate candidate{{}, &trial};
     for (const auto& objective : objectives) candidate.costs.push_back(cost_of(objective, trial.reports.back().values));
-    const bool finite = std::all_of(candidate.costs.begin(), candidate.costs.end(), [](double c) { return std::isfinite(c); });
+    const bool finite =
+        std::all_of(candidate.costs.begin(), candidate.costs.end(), [](double c) { return std::isfinite(c); });
     if (finite) candidates.push_back(std::move(candidate));
   }
   // In lexicographic order a point can only be beaten by an earlier one, and then by one of the front.

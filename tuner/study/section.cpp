@@ -132,10 +132,12 @@ void Section::read_scalars(std::string_view key, std::vector<Value>& out, std::s
     out.push_back(*single);
   } else if (const auto* list = node->as_array()) {
     if (list->empty()) return refuse(key, "must name at least one value");
-    if (list->size() > most) return refuse(key, fmt::format("has {} values; at most {} are allowed", list->size(), most));
+    if (list->size() > most)
+      return refuse(key, fmt::format("has {} values; at most {} are allowed", list->size(), most));
     for (const auto& item : *list) {
       const auto value = scalar(item);
-      if (!value) return refuse(key, fmt::format("must be a list of booleans, numbers or strings, but has {}", render(item)));
+      if (!value)
+        return refuse(key, fmt::format("must be a list of booleans, numbers or strings, but has {}", render(item)));
       out.push_back(*value);
     }
   } else {

@@ -30,7 +30,10 @@ void widen_integers(std::vector<Value>& values) {
 class ParameterReader {
  public:
   ParameterReader(const TomlDocument& document, std::string name, std::optional<Error>& error)
-      : document_(document), error_(error), table_(document, {"space", name}, error), space_(document, {"space"}, error),
+      : document_(document),
+        error_(error),
+        table_(document, {"space", name}, error),
+        space_(document, {"space"}, error),
         name_(std::move(name)) {}
 
   ParameterSpec read() {

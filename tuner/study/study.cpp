@@ -6,12 +6,18 @@ namespace tandem::tuner {
 
 std::string_view to_string(TrialState state) noexcept {
   switch (state) {
-    case TrialState::waiting: return "waiting";
-    case TrialState::running: return "running";
-    case TrialState::paused: return "paused";
-    case TrialState::completed: return "completed";
-    case TrialState::stopped: return "stopped";
-    case TrialState::failed: return "failed";
+    case TrialState::waiting:
+      return "waiting";
+    case TrialState::running:
+      return "running";
+    case TrialState::paused:
+      return "paused";
+    case TrialState::completed:
+      return "completed";
+    case TrialState::stopped:
+      return "stopped";
+    case TrialState::failed:
+      return "failed";
   }
   return "unknown";
 }

@@ -113,8 +113,8 @@ class Study {
   /// Facts made since the last call, in order; to be durable before anything is acted on.
   [[nodiscard]] std::vector<Event> take_events();
 
-  [[nodiscard]] bool done() const noexcept;       ///< nothing runs and nothing may start any more
-  [[nodiscard]] bool exhausted() const noexcept;  ///< a finite space is used up
+  [[nodiscard]] bool done() const noexcept;                        ///< nothing runs and nothing may start any more
+  [[nodiscard]] bool exhausted() const noexcept;                   ///< a finite space is used up
   [[nodiscard]] const std::deque<Trial>& trials() const noexcept;  ///< by id
   [[nodiscard]] const Trial* find(TrialId trial) const noexcept;
   [[nodiscard]] std::optional<BestTrial> best() const;

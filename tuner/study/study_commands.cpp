@@ -13,7 +13,8 @@ constexpr auto kWrong = ErrorCode::invalid_argument;
 constexpr auto kNotNow = ErrorCode::failed_precondition;
 
 bool has_ended(const Trial& trial) {
-  return trial.state == TrialState::completed || trial.state == TrialState::stopped || trial.state == TrialState::failed;
+  return trial.state == TrialState::completed || trial.state == TrialState::stopped ||
+         trial.state == TrialState::failed;
 }
 
 bool is_duration(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
@@ -76,7 +77,7 @@ Result<Study::ReportAnswer> Study::Implementation::report(TrialReported told) {
   if (!told.pipeline_state.empty()) trial.pipeline_state = told.pipeline_state;
   record(trial, {told.step, told.values, told.seconds, told.energy_joules, told.decision});
   if (told.decision != Decision::proceed) {
-    leave(trial, complete                            ? TrialState::completed
+    leave(trial, complete                           ? TrialState::completed
                  : told.decision == Decision::pause ? TrialState::paused
                                                     : TrialState::stopped);
     told.resumed = settle();
@@ -90,23 +91,25 @@ Result<> Study::Implementation::check_report(const Trial& trial, const TrialRepo
   if (const auto open_study = refuse_when_ended(); !open_study) return open_study;
   if (told.step < 1 || told.step > spec.trial.epochs) {
     return tandem::fail(kWrong, "trial {}: step {} is out of range; allowed: 1 to {} (epochs)", told.trial, told.step,
-                spec.trial.epochs);
+                        spec.trial.epochs);
   }
-  if (has_ended(trial)) return tandem::fail(kNotNow, "trial {} takes no more reports: it is {}", trial.id, to_string(trial.state));
+  if (has_ended(trial))
+    return tandem::fail(kNotNow, "trial {} takes no more reports: it is {}", trial.id, to_string(trial.state));
   if (trial.state == TrialState::paused) {
-    return tandem::fail(kNotNow, "trial {} is paused at step {}; it goes on once it is promoted", trial.id, last_step(trial));
+    return tandem::fail(kNotNow, "trial {} is paused at step {}; it goes on once it is promoted", trial.id,
+                        last_step(trial));
   }
   if (told.step < last_step(trial)) {
     return tandem::fail(kWrong, "trial {}: step {} comes too late; step {} was reported already", trial.id, told.step,
-                last_step(trial));
+                        last_step(trial));
   }
   if (told.values.size() > limits::kMaxReportedValues) {
-    return tandem::fail(kWrong, "trial {}: {} values in one report; at most {} are allowed", trial.id, told.values.size(),
-                limits::kMaxReportedValues);
+    return tandem::fail(kWrong, "trial {}: {} values in one report; at most {} are allowed", trial.id,
+                        told.values.size(), limits::kMaxReportedValues);
   }
   if (!is_duration(told.seconds) || !is_duration(told.energy_joules)) {
-    return tandem::fail(kWrong, "trial {}: seconds = {}, energy_joules = {}: both must be finite and at least 0", trial.id,
-                told.seconds, told.energy_joules);
+    return tandem::fail(kWrong, "trial {}: seconds = {}, energy_joules = {}: both must be finite and at least 0",
+                        trial.id, told.seconds, told.energy_joules);
   }
   return {};
 }
@@ -132,7 +135,8 @@ Result<> Study::Implementation::finish(TrialId id, Values values) {
     return tandem::fail(kNotNow, "trial {} cannot finish: it is {}", id, to_string(trial.state));
   }
   if (values.size() > limits::kMaxReportedValues) {
-    return tandem::fail(kWrong, "trial {}: {} values; at most {} are allowed", id, values.size(), limits::kMaxReportedValues);
+    return tandem::fail(kWrong, "trial {}: {} values; at most {} are allowed", id, values.size(),
+                        limits::kMaxReportedValues);
   }
   const bool by_last_report = values.empty() && !trial.reports.empty();
   if (const std::string missing = missing_objective(values); !by_last_report && !missing.empty()) {
@@ -151,7 +155,8 @@ Result<> Study::Implementation::fail_trial(TrialId id, std::string cause, std::s
   if (const auto open_study = refuse_when_ended(); !open_study) return open_study;
   const auto trial = known(id);
   if (!trial) return forward_error(trial);
-  if (has_ended(**trial)) return tandem::fail(kNotNow, "trial {} cannot fail: it is {}", id, to_string((*trial)->state));
+  if (has_ended(**trial))
+    return tandem::fail(kNotNow, "trial {} cannot fail: it is {}", id, to_string((*trial)->state));
   if (error.size() > limits::kMaxTrialErrorBytes) error.resize(limits::kMaxTrialErrorBytes);
   state = "running";
   queued[static_cast<std::size_t>(id)] = false;
@@ -207,7 +212,8 @@ Result<> Study::Implementation::staged(TrialId id, std::vector<StageRecord> reco
   if (records.empty()) return {};
   auto& stages = (*trial)->stages;
   if (stages.size() + records.size() > limits::kMaxStageRecords) {
-    return tandem::fail(ErrorCode::resource_exhausted, "trial {} has more than {} stage records", id, limits::kMaxStageRecords);
+    return tandem::fail(ErrorCode::resource_exhausted, "trial {} has more than {} stage records", id,
+                        limits::kMaxStageRecords);
   }
   stages.insert(stages.end(), records.begin(), records.end());
   events.push_back(TrialStaged{id, std::move(records)});
@@ -239,7 +245,8 @@ Result<> Study::Implementation::end(std::string end_state, double seconds) {
   if (!is_duration(seconds) || seconds < tuning_seconds) {
     return tandem::fail(kWrong, "tuning_seconds = {}: must be finite and at least {}", seconds, tuning_seconds);
   }
-  if (end_state == "finished" && open > 0) return tandem::fail(kNotNow, "the study is not finished: {} trials are open", open);
+  if (end_state == "finished" && open > 0)
+    return tandem::fail(kNotNow, "the study is not finished: {} trials are open", open);
   for (auto& trial : trials) {
     if (end_state == "finished" && trial.state == TrialState::paused) trial.state = TrialState::stopped;
   }

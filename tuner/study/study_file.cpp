@@ -14,7 +14,8 @@ namespace {
 
 /// Names that study files may come to use, but that this version does not have.
 const std::vector<std::string_view> kLaterSearches{"auto", "sobol", "tpe", "gp", "cmaes", "nsga2", "pbt", "bohb"};
-const std::vector<std::string_view> kLaterSchedules{"hyperband", "median", "percentile", "pbt", "patience", "threshold"};
+const std::vector<std::string_view> kLaterSchedules{"hyperband", "median",   "percentile",
+                                                    "pbt",       "patience", "threshold"};
 
 class StudyReader {
  public:
@@ -63,8 +64,9 @@ class StudyReader {
     study.require("objectives", "[\"accuracy:max\"]");
     study.read("name", spec_.name);
     if (study.find("name") != nullptr && !is_name(spec_.name)) {
-      study.refuse("name", fmt::format("allowed: letters, digits, '.', '_', '-', not beginning with '.' or '-', at most {}",
-                                       limits::kMaxNameLength));
+      study.refuse("name",
+                   fmt::format("allowed: letters, digits, '.', '_', '-', not beginning with '.' or '-', at most {}",
+                               limits::kMaxNameLength));
     }
     read_objectives(study);
     study.read("max_trials", spec_.max_trials, 1, limits::kMaxTrials);
@@ -87,10 +89,12 @@ class StudyReader {
       const std::string name = text.substr(0, colon);
       const std::string direction = colon == std::string::npos ? "" : text.substr(colon + 1);
       if (direction != "max" && direction != "min") {
-        return study.refuse("objectives", fmt::format("\"{}\" names no direction; allowed: \"NAME:max\" or \"NAME:min\"", text));
+        return study.refuse("objectives",
+                            fmt::format("\"{}\" names no direction; allowed: \"NAME:max\" or \"NAME:min\"", text));
       }
       if (!is_name(name)) {
-        return study.refuse("objectives", fmt::format("\"{}\" is not a name; allowed: letters, digits, '.', '_', '-'", name));
+        return study.refuse("objectives",
+                            fmt::format("\"{}\" is not a name; allowed: letters, digits, '.', '_', '-'", name));
       }
       const bool repeated = std::any_of(spec_.objectives.begin(), spec_.objectives.end(),
                                         [&](const Objective& objective) { return objective.name == name; });
@@ -163,7 +167,8 @@ class StudyReader {
     if (section.find("algorithm") == nullptr) return;
     if (std::find(available.begin(), available.end(), out) != available.end()) return;
     if (std::find(later.begin(), later.end(), out) != later.end()) {
-      return section.refuse("algorithm", fmt::format("comes with a later version; available: {}", fmt::join(available, ", ")));
+      return section.refuse("algorithm",
+                            fmt::format("comes with a later version; available: {}", fmt::join(available, ", ")));
     }
     section.refuse("algorithm", "not known; " + options(out, available, "available"));
   }
@@ -193,7 +198,8 @@ class StudyReader {
     auto& values = spec_.system.values[std::string(name)];
     system.read_scalars(name, values, limits::kMaxSystemValues);
     if (system.failed()) return;
-    if (const auto checked = check_domain(ChoiceDomain{values}); !checked) system.refuse(name, checked.error().message());
+    if (const auto checked = check_domain(ChoiceDomain{values}); !checked)
+      system.refuse(name, checked.error().message());
   }
 
   const TomlDocument& document_;

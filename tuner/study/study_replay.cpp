@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tuner/space/overloaded.hpp"
 #include "tuner/space/value_text.hpp"
 #include "tuner/study/study_state.hpp"
 
@@ -8,13 +9,6 @@ namespace tandem::tuner {
 namespace {
 
 constexpr auto kContradiction = ErrorCode::data_loss;
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
 
 bool includes(const Parameters& whole, const Parameters& part) {
   return std::all_of(part.begin(), part.end(), [&](const auto& entry) {

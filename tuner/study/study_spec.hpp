@@ -40,8 +40,8 @@ struct ScheduleSpec {
   bool promotion = false;          ///< variant = "promotion" instead of "stopping"
 };
 
-enum class SystemMode { fixed, search, pipeline };           ///< Tune V1, Tune V2, PipeTune
-enum class SystemDefaults { lease, framework };              ///< framework: untouched, for benchmarks only
+enum class SystemMode { fixed, search, pipeline };  ///< Tune V1, Tune V2, PipeTune
+enum class SystemDefaults { lease, framework };     ///< framework: untouched, for benchmarks only
 enum class SystemObjective { time, energy };
 
 /// [system]: the mode, and for each system parameter the values it may take (empty: the catalog's own).

@@ -68,15 +68,15 @@ struct Study::Implementation {
   Ranking ranking;
 
   std::deque<Trial> trials;
-  std::deque<bool> queued;            ///< by trial: it waits in one of the next two
+  std::deque<bool> queued;  ///< by trial: it waits in one of the next two
   std::deque<TrialId> interrupted_trials;
   std::deque<TrialId> promoted_trials;
   std::deque<Parameters> enqueued;
-  std::vector<Event> events;          ///< not taken yet
-  std::int64_t open = 0;              ///< trials neither paused nor ended
+  std::vector<Event> events;  ///< not taken yet
+  std::int64_t open = 0;      ///< trials neither paused nor ended
   std::int64_t completed = 0;
-  bool search_ended = false;          ///< the search found nothing more
-  bool closed = false;                ///< nothing may start any more
+  bool search_ended = false;  ///< the search found nothing more
+  bool closed = false;        ///< nothing may start any more
   std::string state = "running";
   double tuning_seconds = 0;
 };

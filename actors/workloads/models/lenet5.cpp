@@ -17,7 +17,7 @@ constexpr std::int64_t kMaps2 = 16;
 constexpr std::int64_t kKernel = 5;
 constexpr std::int64_t kPadding1 = 2;  // keeps 28 by 28
 constexpr std::int64_t kSide1 = 28;
-constexpr std::int64_t kSide2 = 10;    // 14 − 5 + 1
+constexpr std::int64_t kSide2 = 10;  // 14 − 5 + 1
 constexpr std::int64_t kFlat = kMaps2 * 5 * 5;
 constexpr std::int64_t kDense1 = 120;
 
@@ -40,8 +40,9 @@ struct Dense {
 
 Result<std::unique_ptr<Model>> make_lenet5(const tuner::Parameters& params, const Dataset& dataset) {
   if (dataset.training.height > kSide || dataset.training.width > kSide) {
-    return fail(ErrorCode::invalid_argument, "lenet5 takes images of at most {} by {} pixels, those of {} have {} by {}",
-                kSide, kSide, dataset.name, dataset.training.height, dataset.training.width);
+    return fail(ErrorCode::invalid_argument,
+                "lenet5 takes images of at most {} by {} pixels, those of {} have {} by {}", kSide, kSide, dataset.name,
+                dataset.training.height, dataset.training.width);
   }
   const auto hidden = static_cast<std::int64_t>(number_of(params, "hidden"));
   TorchModelParts parts;
@@ -56,8 +57,8 @@ Result<std::unique_ptr<Model>> make_lenet5(const tuner::Parameters& params, cons
   const std::int64_t outputs2 = kMaps2 * kSide2 * kSide2;
   double flops = 2.0 * kKernel * kKernel * static_cast<double>(outputs1 + kMaps1 * outputs2);
   double activations = 2.25 * static_cast<double>(outputs1 + outputs2);  // convolved, tanh, pooled (a quarter)
-  for (const Dense& dense : {Dense{"dense1", kFlat, kDense1}, Dense{"dense2", kDense1, hidden},
-                             Dense{"dense3", hidden, dataset.classes}}) {
+  for (const Dense& dense :
+       {Dense{"dense1", kFlat, kDense1}, Dense{"dense2", kDense1, hidden}, Dense{"dense3", hidden, dataset.classes}}) {
     parts.layout.add(std::string(dense.name) + ".weight", {dense.units, dense.inputs}, dense.inputs);
     parts.layout.add(std::string(dense.name) + ".bias", {dense.units}, dense.inputs);
     flops += 2.0 * static_cast<double>(dense.inputs * dense.units);

@@ -116,6 +116,8 @@ at::Tensor TorchDropout::operator()(const at::Tensor& activations) {
   return activations.mul(mask);
 }
 
-std::unique_ptr<Model> make_torch_model(TorchModelParts parts) { return std::make_unique<TorchModel>(std::move(parts)); }
+std::unique_ptr<Model> make_torch_model(TorchModelParts parts) {
+  return std::make_unique<TorchModel>(std::move(parts));
+}
 
 }  // namespace tandem::actors

@@ -49,8 +49,7 @@ class Oracle {
   bool among_best(int rung, TrialId trial, std::size_t at_least) {
     auto sorted = reports_[rung];
     std::sort(sorted.begin(), sorted.end());
-    const std::size_t count =
-        std::max(at_least, sorted.size() / static_cast<std::size_t>(setup_.reduction_factor));
+    const std::size_t count = std::max(at_least, sorted.size() / static_cast<std::size_t>(setup_.reduction_factor));
     for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) {
       if (sorted[i].second == trial) return true;
     }

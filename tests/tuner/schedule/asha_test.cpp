@@ -60,10 +60,10 @@ TEST_CASE("a report between rungs decides nothing, not even one that is not fini
 
 TEST_CASE("a report that skips a rung counts at the highest one passed only") {
   auto scheduler = asha(27, 1, 3, false);
-  CHECK(scheduler->report(0, 4, 0.1) == kContinue);   // at the rung of 3
-  CHECK(scheduler->report(1, 1, 0.9) == kContinue);   // the first at the rung of 1
+  CHECK(scheduler->report(0, 4, 0.1) == kContinue);  // at the rung of 3
+  CHECK(scheduler->report(1, 1, 0.9) == kContinue);  // the first at the rung of 1
   CHECK(scheduler->report(1, 3, 0.9) == Decision::stop);
-  CHECK(scheduler->report(0, 5, 0.9) == kContinue);   // passes none
+  CHECK(scheduler->report(0, 5, 0.9) == kContinue);  // passes none
 }
 
 TEST_CASE("promotion: each rung pauses, the best third is promoted once, highest rung first") {
@@ -75,7 +75,8 @@ TEST_CASE("promotion: each rung pauses, the best third is promoted once, highest
   CHECK(scheduler->promote() == TrialId{1});
   CHECK(!scheduler->promote());
   CHECK(scheduler->report(1, 2, 5.0) == kContinue);
-  for (TrialId trial = 3; trial < 9; ++trial) CHECK(scheduler->report(trial, 1, 0.1 * static_cast<double>(trial)) == Decision::pause);
+  for (TrialId trial = 3; trial < 9; ++trial)
+    CHECK(scheduler->report(trial, 1, 0.1 * static_cast<double>(trial)) == Decision::pause);
   CHECK(scheduler->promote() == TrialId{0});  // 0.3 ties with trial 3, and is the earlier
   CHECK(scheduler->promote() == TrialId{3});
   CHECK(scheduler->report(1, 3, 0.2) == Decision::pause);

@@ -88,9 +88,10 @@ TEST_CASE("counting does not list: large and many-branched spaces are counted at
 }
 
 TEST_CASE("several conditions must all hold, and one may name several values") {
-  const Space space = *Space::create({{"a", IntDomain{0, 2, 1, false}, {}},
-                                      {"b", IntDomain{0, 2, 1, false}, {}},
-                                      {"c", words({"x", "y"}), {{"a", {integer(0), integer(1)}}, {"b", {integer(2)}}}}});
+  const Space space =
+      *Space::create({{"a", IntDomain{0, 2, 1, false}, {}},
+                      {"b", IntDomain{0, 2, 1, false}, {}},
+                      {"c", words({"x", "y"}), {{"a", {integer(0), integer(1)}}, {"b", {integer(2)}}}}});
   CHECK(space.cardinality() == 7u + 2 * 2u);
   CHECK(space.grid(100)->size() == 11);
 }

@@ -19,7 +19,8 @@ TEST_CASE("non-finite numbers travel as strings, both ways") {
   CHECK(*number_from_json("-inf") == -inf);
   CHECK(std::isnan(*number_from_json("nan")));
   CHECK(*number_from_json(3) == 3.0);
-  for (const auto& bad : {nlohmann::json("3"), nlohmann::json(true), nlohmann::json(nullptr), nlohmann::json::array()}) {
+  for (const auto& bad :
+       {nlohmann::json("3"), nlohmann::json(true), nlohmann::json(nullptr), nlohmann::json::array()}) {
     CHECK(!number_from_json(bad));
   }
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "temporary_directory.hpp"
+#include "tests/tuner/store/temporary_directory.hpp"
 #include "tuner/store/store.hpp"
 
 using namespace tandem;
@@ -58,7 +58,8 @@ TEST_CASE("a database of a newer schema version is refused, and left alone") {
   run_sql(directory.path() + "/tandem.db", "PRAGMA user_version = 2");
   const Error error = refusal(directory.path());
   CHECK(error.code() == ErrorCode::failed_precondition);
-  CHECK(error.message().find("newer version of Tandem (schema version 2; this one reads up to 1)") != std::string::npos);
+  CHECK(error.message().find("newer version of Tandem (schema version 2; this one reads up to 1)") !=
+        std::string::npos);
   CHECK(open_sqlite_store_read_only(directory.path()).error().code() == ErrorCode::failed_precondition);
 }
 
@@ -107,7 +108,8 @@ TEST_CASE("a directory that cannot be written is named") {
   CHECK(refusal(directory.path() + "/file/state").message().find(directory.path() + "/file/state") == 0);
   CHECK(refusal("/proc/tandem").code() == ErrorCode::permission_denied);
   if (::geteuid() == 0) return;  // root may write anywhere
-  std::filesystem::permissions(directory.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(directory.path(),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   const Error error = refusal(directory.path());
   std::filesystem::permissions(directory.path(), std::filesystem::perms::owner_all);
   CHECK(error.code() == ErrorCode::permission_denied);

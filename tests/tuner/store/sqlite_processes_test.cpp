@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-#include "temporary_directory.hpp"
+#include "tests/tuner/store/temporary_directory.hpp"
 #include "tuner/store/store.hpp"
 
 using namespace tandem;

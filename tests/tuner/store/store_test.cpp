@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "temporary_directory.hpp"
+#include "tests/tuner/store/temporary_directory.hpp"
 
 using namespace tandem;
 using namespace tandem::tuner;
@@ -57,7 +57,8 @@ void check_store(Store& store) {
   CHECK(encoded(*store.events("two")) == encoded(second));
   REQUIRE(store.flush());
 
-  for (const auto& result : {store.append("three", first), store.set_state("three", "finished"), store.erase("three")}) {
+  for (const auto& result :
+       {store.append("three", first), store.set_state("three", "finished"), store.erase("three")}) {
     REQUIRE(!result);
     CHECK(result.error().code() == ErrorCode::not_found);
     CHECK(result.error().message().find("no study \"three\"") != std::string::npos);

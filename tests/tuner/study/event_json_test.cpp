@@ -13,20 +13,28 @@ namespace {
 
 std::vector<Event> one_of_each() {
   const double inf = std::numeric_limits<double>::infinity();
-  TrialReported reported{3, 2, {{"accuracy", 0.1 + 0.2}, {"loss", inf}, {"low", -inf}}, 1.0 / 3, 5e-324,
-                         Decision::pause, {1, 2}, R"({"stage":"probe"})"};
-  TrialTuned tuned{3, {{"cores", std::int64_t{2}}, {"allocator", std::string("retain")}}, 0.001, 0.002, 40, 900, 0.5, true};
-  return {TrialSuggested{0, {{"x", 1.0}, {"flag", true}, {"name", std::string("a\"b\n")}}, {{"cores", std::int64_t{1}}}},
-          TrialEnqueued{{{"x", std::int64_t{4}}}},
-          TrialStarted{3, 5, "worker-1"},
-          reported,
-          TrialStaged{3, {{Stage::profile, 0, 10, 0.25, {}}, {Stage::exploit, 10, 99, 2, {{"cores", std::int64_t{1}}}}}},
-          tuned,
-          TrialFinished{3, {{"accuracy", 1e300}}},
-          TrialFailed{4, "out_of_memory", "killed by the kernel"},
-          TestMeasured{3, {{"test_accuracy", 0.99}}},
-          StudyEnded{"finished", 12.5},
-          StudyProgressed{3.25}};
+  TrialReported reported{3,
+                         2,
+                         {{"accuracy", 0.1 + 0.2}, {"loss", inf}, {"low", -inf}},
+                         1.0 / 3,
+                         5e-324,
+                         Decision::pause,
+                         {1, 2},
+                         R"({"stage":"probe"})"};
+  TrialTuned tuned{3,   {{"cores", std::int64_t{2}}, {"allocator", std::string("retain")}}, 0.001, 0.002, 40, 900, 0.5,
+                   true};
+  return {
+      TrialSuggested{0, {{"x", 1.0}, {"flag", true}, {"name", std::string("a\"b\n")}}, {{"cores", std::int64_t{1}}}},
+      TrialEnqueued{{{"x", std::int64_t{4}}}},
+      TrialStarted{3, 5, "worker-1"},
+      reported,
+      TrialStaged{3, {{Stage::profile, 0, 10, 0.25, {}}, {Stage::exploit, 10, 99, 2, {{"cores", std::int64_t{1}}}}}},
+      tuned,
+      TrialFinished{3, {{"accuracy", 1e300}}},
+      TrialFailed{4, "out_of_memory", "killed by the kernel"},
+      TestMeasured{3, {{"test_accuracy", 0.99}}},
+      StudyEnded{"finished", 12.5},
+      StudyProgressed{3.25}};
 }
 
 }  // namespace
@@ -62,11 +70,20 @@ TEST_CASE("numbers survive exactly, and those that are not finite too") {
 
 TEST_CASE("a damaged event is data loss, never a crash") {
   const char* const damaged[] = {
-      "", "{", "[]", "3", "null", "{}", R"({"kind":3})", R"({"kind":"suggested"})", R"({"kind":"unheard"})",
+      "",
+      "{",
+      "[]",
+      "3",
+      "null",
+      "{}",
+      R"({"kind":3})",
+      R"({"kind":"suggested"})",
+      R"({"kind":"unheard"})",
       R"({"kind":"started","trial":"x","from_step":0,"worker":""})",
       R"({"kind":"reported","trial":0,"step":1,"values":{"a":"big"},"seconds":0,"energy_joules":0,"decision":"stop"})",
       R"({"kind":"reported","trial":0,"step":1,"values":{},"seconds":0,"energy_joules":0,"decision":"go"})",
-      R"({"kind":"staged","trial":0,"records":[{"stage":"unheard"}]})", "\xff\xfe"};
+      R"({"kind":"staged","trial":0,"records":[{"stage":"unheard"}]})",
+      "\xff\xfe"};
   for (const std::string text : damaged) {
     CAPTURE(text);
     const auto event = decode_event(text);

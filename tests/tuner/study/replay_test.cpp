@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "make_spec.hpp"
+#include "tests/tuner/study/make_spec.hpp"
 #include "tuner/space/value_text.hpp"
 
 using namespace tandem;
@@ -13,14 +13,16 @@ namespace {
 
 /// All that a study says of itself, except who waits and who runs: a run that ended leaves nothing running.
 std::string describe(const Study& study) {
-  std::string text = fmt::format("exhausted {} state {} seconds {}\n", study.exhausted(), study.state(), study.tuning_seconds());
+  std::string text =
+      fmt::format("exhausted {} state {} seconds {}\n", study.exhausted(), study.state(), study.tuning_seconds());
   for (const auto& trial : study.trials()) {
     const bool open = trial.state == TrialState::running || trial.state == TrialState::waiting;
     text += fmt::format("{} {} {} {} {} {} {}", trial.id, open ? "open" : to_string(trial.state),
                         canonical_text(trial.params), canonical_text(trial.system), trial.error, trial.attempts,
                         trial.pipeline_state);
     for (const auto& report : trial.reports) {
-      text += fmt::format(" [{} {} {} {}]", report.step, report.values.begin()->second, report.seconds, to_string(report.decision));
+      text += fmt::format(" [{} {} {} {}]", report.step, report.values.begin()->second, report.seconds,
+                          to_string(report.decision));
     }
     text += fmt::format(" stages {} tuned {}\n", trial.stages.size(), trial.tuned.has_value());
   }
@@ -48,7 +50,8 @@ void act(Study& study) {
   const auto trial = static_cast<TrialId>(*rc::gen::inRange<std::size_t>(0, study.trials().size() + 1));
   const Trial* known = study.find(trial);
   const int last = known == nullptr || known->reports.empty() ? 0 : known->reports.back().step;
-  const double value = *rc::gen::inRange(0, 10) == 0 ? std::numeric_limits<double>::quiet_NaN() : *rc::gen::inRange(0, 6) * 0.1;
+  const double value =
+      *rc::gen::inRange(0, 10) == 0 ? std::numeric_limits<double>::quiet_NaN() : *rc::gen::inRange(0, 6) * 0.1;
   switch (*rc::gen::inRange(0, 14)) {
     case 0:
     case 1:
@@ -57,13 +60,27 @@ void act(Study& study) {
         RC_ASSERT(study.started((*assignment)->trial, "worker").has_value());
       }
       break;
-    case 3: static_cast<void>(study.interrupted(trial)); break;
-    case 4: static_cast<void>(study.started(trial, "late")); break;
-    case 5: static_cast<void>(study.enqueue({{"x", static_cast<std::int64_t>(*rc::gen::inRange(0, 9))}})); break;
-    case 6: static_cast<void>(study.fail(trial, "killed", "by the test")); break;
-    case 7: static_cast<void>(study.finish(trial, *rc::gen::arbitrary<bool>() ? accuracy(value) : Values())); break;
-    case 8: static_cast<void>(study.staged(trial, {{Stage::probe, 0, 5, 0.1, {}}})); break;
-    case 9: static_cast<void>(study.report(trial, *rc::gen::inRange(0, 13), {{"loss", 1}}, 1)); break;
+    case 3:
+      static_cast<void>(study.interrupted(trial));
+      break;
+    case 4:
+      static_cast<void>(study.started(trial, "late"));
+      break;
+    case 5:
+      static_cast<void>(study.enqueue({{"x", static_cast<std::int64_t>(*rc::gen::inRange(0, 9))}}));
+      break;
+    case 6:
+      static_cast<void>(study.fail(trial, "killed", "by the test"));
+      break;
+    case 7:
+      static_cast<void>(study.finish(trial, *rc::gen::arbitrary<bool>() ? accuracy(value) : Values()));
+      break;
+    case 8:
+      static_cast<void>(study.staged(trial, {{Stage::probe, 0, 5, 0.1, {}}}));
+      break;
+    case 9:
+      static_cast<void>(study.report(trial, *rc::gen::inRange(0, 13), {{"loss", 1}}, 1));
+      break;
     default:
       static_cast<void>(study.report(trial, last + *rc::gen::inRange(0, 3), accuracy(value), 0.5, 1, "state"));
   }
@@ -153,7 +170,8 @@ TEST_CASE("events that contradict each other are data loss, named by number and 
   CHECK(refusal(altered(5, decided)).find("event 5 (reported): no trial 9") == 0);
   CHECK(refusal(altered(5, events[4])).find("step 1 of trial 0 is recorded twice") != std::string::npos);
   CHECK(refusal(altered(0, TrialSuggested{4, {{"x", std::int64_t{1}}}, {}})).find("event 0 (suggested)") == 0);
-  CHECK(refusal(altered(0, TrialSuggested{0, {{"y", std::int64_t{1}}}, {}})).find("y is not in the space") != std::string::npos);
+  CHECK(refusal(altered(0, TrialSuggested{0, {{"y", std::int64_t{1}}}, {}})).find("y is not in the space") !=
+        std::string::npos);
   CHECK(refusal(altered(1, TrialStarted{0, 3, "w"})).find("started from step 3") != std::string::npos);
   auto ended = events;
   ended.push_back(TrialFailed{1, "killed", ""});
@@ -166,7 +184,8 @@ TEST_CASE("ten thousand trials replay, and asking stays cheap in steps") {
   std::vector<Event> events;
   while (const auto assignment = *study.next()) {
     for (int step = assignment->from_step + 1;; ++step) {
-      if (tell(study, assignment->trial, step, static_cast<double>(assignment->trial % 101)) != Decision::proceed) break;
+      if (tell(study, assignment->trial, step, static_cast<double>(assignment->trial % 101)) != Decision::proceed)
+        break;
     }
     for (auto& event : study.take_events()) events.push_back(std::move(event));
   }

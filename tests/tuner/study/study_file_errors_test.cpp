@@ -12,24 +12,24 @@ namespace {
 /// A valid file with one line replaced; lines count from 1.
 std::string with_line(int number, std::string_view replacement) {
   static const std::vector<std::string> kLines{
-      "[study]",                                                // 1
-      "name = \"small\"",                                       // 2
-      "objectives = [\"accuracy:max\"]",                        // 3
-      "max_trials = 5",                                         // 4
-      "[trial]",                                                // 5
-      "workload = \"mlp\"",                                     // 6
-      "dataset = \"digits\"",                                   // 7
-      "epochs = 9",                                             // 8
-      "[space]",                                                // 9
+      "[study]",                                                 // 1
+      "name = \"small\"",                                        // 2
+      "objectives = [\"accuracy:max\"]",                         // 3
+      "max_trials = 5",                                          // 4
+      "[trial]",                                                 // 5
+      "workload = \"mlp\"",                                      // 6
+      "dataset = \"digits\"",                                    // 7
+      "epochs = 9",                                              // 8
+      "[space]",                                                 // 9
       "learning_rate = { low = 0.01, high = 0.1, log = true }",  // 10
-      "optimizer = { choice = [\"sgd\", \"adam\"] }",           // 11
-      "[search]",                                               // 12
-      "algorithm = \"random\"",                                 // 13
-      "[schedule]",                                             // 14
-      "algorithm = \"asha\"",                                   // 15
-      "reduction_factor = 3",                                   // 16
-      "[system]",                                               // 17
-      "mode = \"fixed\"",                                       // 18
+      "optimizer = { choice = [\"sgd\", \"adam\"] }",            // 11
+      "[search]",                                                // 12
+      "algorithm = \"random\"",                                  // 13
+      "[schedule]",                                              // 14
+      "algorithm = \"asha\"",                                    // 15
+      "reduction_factor = 3",                                    // 16
+      "[system]",                                                // 17
+      "mode = \"fixed\"",                                        // 18
   };
   std::string text;
   for (std::size_t i = 0; i < kLines.size(); ++i) {
@@ -61,11 +61,13 @@ constexpr Case kCases[] = {
     {4, "max_trials =", "not valid TOML"},
     {4, "name = \"again\"", "not valid TOML"},
     // tables and keys
-    {12, "[serch]", "serch = { algorithm = \"random\" }: unknown table; did you mean search? allowed tables: study, trial, space"},
+    {12, "[serch]",
+     "serch = { algorithm = \"random\" }: unknown table; did you mean search? allowed tables: study, trial, space"},
     {4, "max_trails = 5", "[study] max_trails = 5: unknown key; did you mean max_trials? allowed: name, objectives"},
     {16, "reduction_facter = 3", "[schedule] reduction_facter = 3: unknown key; did you mean reduction_factor?"},
     {18, "coers = [1, 2]", "[system] coers = [1, 2]: unknown key; did you mean cores?"},
-    {10, "learning_rate = { low = 0.01, hihg = 0.1 }", "[space.learning_rate] hihg = 0.1: unknown key; did you mean high?"},
+    {10, "learning_rate = { low = 0.01, hihg = 0.1 }",
+     "[space.learning_rate] hihg = 0.1: unknown key; did you mean high?"},
     // [study]
     {2, "", "[study]: name is missing"},
     {2, "name = 3", "[study] name = 3: must be a string"},
@@ -99,17 +101,20 @@ constexpr Case kCases[] = {
     {10, "learning_rate = 0.1", "[space] learning_rate = 0.1: must be a table; allowed: { low = …"},
     {10, "learning_rate = {}", "[space] learning_rate = {}: low is missing"},
     {10, "learning_rate = { low = 0.1 }", "[space] learning_rate = { low = 0.1 }: high is missing"},
-    {10, "learning_rate = { low = 0.1, high = 0.01 }", "[space] learning_rate = { high = 0.01, low = 0.1 }: low must be less than high"},
+    {10, "learning_rate = { low = 0.1, high = 0.01 }",
+     "[space] learning_rate = { high = 0.01, low = 0.1 }: low must be less than high"},
     {10, "learning_rate = { low = 0.1, high = 0.1 }", "low must be less than high"},
     {10, "learning_rate = { low = 0.0, high = 0.1, log = true }", "a log range needs low > 0"},
     {10, "learning_rate = { low = \"0\", high = 0.1 }", "[space.learning_rate] low = \"0\": must be a number"},
     {10, "learning_rate = { low = 0.0, high = inf }", "low and high must be finite"},
     {10, "learning_rate = { low = 0.0, high = nan }", "low and high must be finite"},
-    {10, "learning_rate = { low = 0.0, high = 1.0, step = 0.0 }", "[space.learning_rate] step = 0.0: must be greater than 0"},
+    {10, "learning_rate = { low = 0.0, high = 1.0, step = 0.0 }",
+     "[space.learning_rate] step = 0.0: must be greater than 0"},
     {10, "learning_rate = { low = 0.0, high = 1.0, step = -0.1 }", "step must be greater than 0"},
     {10, "learning_rate = { low = 0.0, high = 1.0, step = 2.0 }", "step must be at most high - low"},
     {10, "learning_rate = { low = 0.0, high = 1.0, log = \"yes\" }", "log = \"yes\": must be true or false"},
-    {10, "learning_rate = { low = 0, high = 1, type = \"integer\" }", "type = \"integer\": not known; allowed: float, int"},
+    {10, "learning_rate = { low = 0, high = 1, type = \"integer\" }",
+     "type = \"integer\": not known; allowed: float, int"},
     {10, "learning_rate = { low = 0, high = 1.5, type = \"int\" }", "high = 1.5: must be an integer"},
     {10, "learning_rate = { choice = [] }", "choice = []: must name at least one value"},
     {10, "learning_rate = { choice = 3 }", "choice = 3: must be a list"},
@@ -118,8 +123,10 @@ constexpr Case kCases[] = {
     {10, "learning_rate = { choice = [[1]] }", "must be a list of booleans, numbers or strings, but has [1]"},
     {10, "learning_rate = { choice = [nan] }", "choice = [nan]: numbers must be finite"},
     {10, "learning_rate = { choice = [1], low = 0 }", "low = 0: does not go with choice"},
-    {10, "momentum = { low = 0.0, high = 0.9, when = { optimiser = \"sgd\" } }", "when names optimiser, which is not in the space"},
-    {10, "momentum = { low = 0.0, high = 0.9, when = { optimizer = \"lion\" } }", "\"lion\" is not allowed; allowed: one of \"sgd\", \"adam\""},
+    {10, "momentum = { low = 0.0, high = 0.9, when = { optimiser = \"sgd\" } }",
+     "when names optimiser, which is not in the space"},
+    {10, "momentum = { low = 0.0, high = 0.9, when = { optimizer = \"lion\" } }",
+     "\"lion\" is not allowed; allowed: one of \"sgd\", \"adam\""},
     {10, "momentum = { low = 0.0, high = 0.9, when = { momentum = 0.5 } }", "when leads in a circle"},
     {10, "momentum = { low = 0.0, high = 0.9, when = {} }", "must name a parameter"},
     {10, "momentum = { low = 0.0, high = 0.9, when = \"sgd\" }", "must be a table"},
@@ -128,14 +135,17 @@ constexpr Case kCases[] = {
     {10, "\"learning rate\" = { low = 0.0, high = 1.0 }", "not a parameter's name"},
     // [search], [schedule]
     {13, "algorithm = \"tpe\"", "[search] algorithm = \"tpe\": comes with a later version; available: random, grid"},
-    {13, "algorithm = \"randon\"", "[search] algorithm = \"randon\": not known; did you mean random? available: random, grid"},
+    {13, "algorithm = \"randon\"",
+     "[search] algorithm = \"randon\": not known; did you mean random? available: random, grid"},
     {13, "algorithm = \"grid\"", "a grid needs a step or a choice for every parameter, but learning_rate is a float"},
     {13, "plugin = \"./x.so\"", "[search] plugin = \"./x.so\": plugins come with a later version"},
-    {15, "algorithm = \"hyperband\"", "[schedule] algorithm = \"hyperband\": comes with a later version; available: none, asha"},
+    {15, "algorithm = \"hyperband\"",
+     "[schedule] algorithm = \"hyperband\": comes with a later version; available: none, asha"},
     {16, "reduction_factor = 1", "[schedule] reduction_factor = 1: must be at least 2"},
     {16, "min_epochs = 0", "[schedule] min_epochs = 0: must be at least 1"},
     {16, "min_epochs = 10", "[schedule] min_epochs = 10: must be at most [trial] epochs = 9"},
-    {16, "variant = \"promoting\"", "variant = \"promoting\": not known; did you mean promotion? allowed: stopping, promotion"},
+    {16, "variant = \"promoting\"",
+     "variant = \"promoting\": not known; did you mean promotion? allowed: stopping, promotion"},
     // [system]
     {18, "mode = \"auto\"", "[system] mode = \"auto\": not known; allowed: fixed, search, pipeline"},
     {18, "defaults = true", "[system] defaults = true: must be a string"},
@@ -181,7 +191,8 @@ TEST_CASE("a command alone is refused, since this version cannot run it") {
   const std::string text =
       "[study]\nname = \"c\"\nobjectives = [\"a:max\"]\n[trial]\ncommand = [\"true\"]\n[space]\nx = { choice = [1] }\n";
   CHECK(refusal(text) ==
-        "s.toml:5: [trial] command = [\"true\"]: command trials come with a later version; allowed: workload and dataset");
+        "s.toml:5: [trial] command = [\"true\"]: command trials come with a later version; allowed: workload and "
+        "dataset");
 }
 
 TEST_CASE("a long name is refused") {
@@ -192,7 +203,8 @@ TEST_CASE("a long name is refused") {
 TEST_CASE("errors of an override name the override") {
   const std::string valid = with_line(0, "");
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"schedule.reduction_factor=1", "--set schedule.reduction_factor=1: [schedule] reduction_factor = 1: must be at least 2"},
+      {"schedule.reduction_factor=1",
+       "--set schedule.reduction_factor=1: [schedule] reduction_factor = 1: must be at least 2"},
       {"search.algorithm=tpe", "--set search.algorithm=tpe: [search] algorithm = \"tpe\": comes with a later version"},
       {"study.max_trails=3", "--set study.max_trails=3: [study] max_trails = 3: unknown key; did you mean max_trials?"},
       {"space.learning_rate.high=0.001", "(with --set space.learning_rate.high=0.001): [space] learning_rate"},

@@ -137,10 +137,10 @@ TEST_CASE("a byte order mark, CRLF line ends and sub-tables are read") {
 }
 
 TEST_CASE("overrides change values, add keys and tables, and take bare words as strings") {
-  const auto spec = parse_study(kSmall, "small.toml",
-                                {"study.max_trials=3", "schedule.algorithm=asha", "system.cores=[1, 2]",
-                                 "space.learning_rate.high = 0.5", "space.hidden={ low = 8, high = 16 }",
-                                 "study.name=other", "trial.dataset='mnist'"});
+  const auto spec = parse_study(
+      kSmall, "small.toml",
+      {"study.max_trials=3", "schedule.algorithm=asha", "system.cores=[1, 2]", "space.learning_rate.high = 0.5",
+       "space.hidden={ low = 8, high = 16 }", "study.name=other", "trial.dataset='mnist'"});
   if (!spec) FAIL(spec.error().message());
   CHECK(spec->max_trials == 3);
   CHECK(spec->schedule.algorithm == "asha");
@@ -177,7 +177,8 @@ TEST_CASE("ask-and-tell studies need no workload, simulated ones no space either
   const auto spec = parse_study(asked, "bare.toml", {}, StudyUse::asktell);
   REQUIRE(spec);
   CHECK(spec->trial.epochs == 4);
-  const auto command = parse_study(asked, "bare.toml", {"trial.command=[\"python3\", \"train.py\"]"}, StudyUse::asktell);
+  const auto command =
+      parse_study(asked, "bare.toml", {"trial.command=[\"python3\", \"train.py\"]"}, StudyUse::asktell);
   REQUIRE(command);
   CHECK(command->trial.command.size() == 2);
 }

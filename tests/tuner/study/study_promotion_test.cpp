@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "make_spec.hpp"
+#include "tests/tuner/study/make_spec.hpp"
 
 using namespace tandem;
 using namespace tandem::tuner;
@@ -98,7 +98,8 @@ TEST_CASE("studies of any size with promotion end with a trial completed") {
         REQUIRE(++turns < 1000);
         REQUIRE(study.started(assignment->trial, "w"));
         for (int step = assignment->from_step + 1;; ++step) {
-          if (tell(study, assignment->trial, step, static_cast<double>(assignment->trial % 7)) != Decision::proceed) break;
+          if (tell(study, assignment->trial, step, static_cast<double>(assignment->trial % 7)) != Decision::proceed)
+            break;
         }
       }
       CHECK(study.done());

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "make_spec.hpp"
+#include "tests/tuner/study/make_spec.hpp"
 
 using namespace tandem;
 using namespace tandem::tuner;
@@ -141,7 +141,7 @@ TEST_CASE("the Pareto front is the trials that none beats in all objectives") {
   StudySpec spec = make_spec(10);
   spec.objectives = {{"accuracy", true}, {"seconds", false}};
   Study study = *Study::create(spec, 1);
-  const std::vector<std::pair<double, double>> values{{0.9, 10}, {0.8, 5}, {0.8, 6}, {0.95, 20}, {0.9, 10},
+  const std::vector<std::pair<double, double>> values{{0.9, 10}, {0.8, 5},     {0.8, 6}, {0.95, 20}, {0.9, 10},
                                                       {kNan, 1}, {0.7, -kInf}, {0.7, 4}, {0.95, 21}};
   for (const auto& [reached, seconds] : values) {
     REQUIRE(study.report(start_trial(study), 9, {{"accuracy", reached}, {"seconds", seconds}}, 1));
@@ -203,7 +203,8 @@ TEST_CASE("finish completes a trial, with or without reports before") {
   const TrialId empty = start_trial(study);
   REQUIRE(study.finish(empty, {}));
   CHECK(study.find(empty)->state == TrialState::failed);
-  CHECK(study.find(empty)->error.find("no value for the objective \"accuracy\"; reported: nothing") != std::string::npos);
+  CHECK(study.find(empty)->error.find("no value for the objective \"accuracy\"; reported: nothing") !=
+        std::string::npos);
   CHECK(!study.finish(empty, accuracy(1)));
 }
 
