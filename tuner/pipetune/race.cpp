@@ -104,6 +104,7 @@ double Race::incumbent_seconds() const {
 }
 
 std::optional<RaceWindow> Race::next(double spent_seconds, double budget_seconds) const {
+  if (entrants_.empty()) return std::nullopt;
   // The defaults come when the choice is safe: their cost is unknown, and wanted to be known for its own sake only.
   // They tell, too, what candidates like them have in store.
   if (auto look = next_look(Turn::promising, spent_seconds, kLookShare * budget_seconds)) return look;

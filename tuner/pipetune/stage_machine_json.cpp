@@ -89,8 +89,11 @@ json to_json_of(const WindowRequest& request) {
 }
 
 WindowRequest read_request(const JsonReader::Node& node) {
-  return {read_stage(node["stage"]), node["system"].parameters(), small_integer(node["steps"]),
-          small_integer(node["warmup_steps"]), node["abort_step_seconds"].number()};
+  const WindowRequest request = {read_stage(node["stage"]), node["system"].parameters(), small_integer(node["steps"]),
+                                 small_integer(node["warmup_steps"]), node["abort_step_seconds"].number()};
+  if (request.steps < 1) node["steps"].refuse("at least 1");
+  if (request.warmup_steps < 0) node["warmup_steps"].refuse("at least 0");
+  return request;
 }
 
 }  // namespace
