@@ -59,6 +59,7 @@ Result<ProcessHostProvider::Template*> ProcessHostProvider::template_for(const s
 
 Result<> ProcessHostProvider::request(const std::string& environment) {
   const std::lock_guard lock(mutex_);
+  if (shut_down_) return fail(ErrorCode::cancelled, "trial hosts are no longer made: the worker shuts down");
   auto kept = template_for(environment);
   if (!kept) return forward_error(kept);
   auto ticket = (*kept)->client->fork_child({});
@@ -68,6 +69,7 @@ Result<> ProcessHostProvider::request(const std::string& environment) {
 
 void ProcessHostProvider::dismiss(std::int64_t pid) {
   const std::lock_guard lock(mutex_);
+  if (shut_down_) return;  // every host is being ended
   for (auto& [environment, kept] : templates_) {
     const auto found = kept.hosts.find(pid);
     if (found == kept.hosts.end()) continue;
@@ -122,6 +124,7 @@ void ProcessHostProvider::shutdown() {
   std::map<std::string, Template> ending;
   {
     const std::lock_guard lock(mutex_);
+    shut_down_ = true;
     for (auto& [environment, kept] : templates_) ending[environment].client = std::move(kept.client);
   }
   for (auto& [environment, kept] : ending) {

@@ -32,7 +32,7 @@ class ProcessHostProvider final : public HostProvider {
   void attach(runtime::ActorRef worker) override { worker_ = worker; }
   Result<> request(const std::string& environment) override;
   void dismiss(std::int64_t pid) override;
-  /// Ends every template and host; waits for them.
+  /// Ends every template and host; waits for them. No host is made or dismissed any more.
   void shutdown();
 
  private:
@@ -53,6 +53,7 @@ class ProcessHostProvider final : public HostProvider {
   runtime::ActorRef worker_;
   std::mutex mutex_;
   std::map<std::string, Template> templates_;
+  bool shut_down_ = false;
 };
 
 /// Name of the environment in which threads, affinity and allocator are what LibTorch and the C library make them.

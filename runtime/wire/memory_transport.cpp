@@ -65,6 +65,9 @@ class MemoryStream final : public Stream, public std::enable_shared_from_this<Me
     serve();
   }
 
+  /// Its node is gone: nobody waits any more. A reader may own the stream, and is let go here.
+  void forget() { const Done dropped = std::exchange(reading_, {}); }
+
   [[nodiscard]] std::uint64_t node() const noexcept { return node_; }
   [[nodiscard]] std::uint64_t peer_node() const noexcept { return peer_node_; }
   [[nodiscard]] bool live() const noexcept { return !closed_ && !broken_; }
@@ -189,7 +192,11 @@ class MemoryTransport final : public Transport {
 MemoryNetwork::MemoryNetwork(Execute execute, Weather weather)
     : execute_(std::move(execute)), weather_(std::move(weather)) {}
 
-MemoryNetwork::~MemoryNetwork() = default;
+MemoryNetwork::~MemoryNetwork() {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (const auto stream = streams_[i].lock()) stream->forget();
+  }
+}
 
 std::unique_ptr<Transport> MemoryNetwork::transport(std::uint64_t node) {
   return std::make_unique<MemoryTransport>(*this, node);
@@ -214,6 +221,7 @@ void MemoryNetwork::remove(std::uint64_t node) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const auto stream = streams_[i].lock();
     if (stream && (stream->node() == node || stream->peer_node() == node)) stream->reset();
+    if (stream && stream->node() == node) stream->forget();
   }
 }
 

@@ -28,6 +28,7 @@ class MemoryNetwork {
   using Weather = std::function<Conditions(std::uint64_t from, std::uint64_t to)>;
 
   MemoryNetwork(Execute execute, Weather weather);
+  /// Drops the reads under way. Tasks that it has handed out must be gone.
   ~MemoryNetwork();
 
   /// What a node sees of the network. Must not outlive it.

@@ -65,6 +65,7 @@ TEST_CASE_FIXTURE(TandemProcess, "SIGINT stops cleanly, and --resume ends the st
   CHECK(refused.code == 2);
   const Ended resumed = run({"tune", file, "--resume", "--json"});
   INFO(resumed.err);
+  CHECK(resumed.signal == 0);
   CHECK(resumed.code == 0);
   CHECK(resumed.json()["state"] == "finished");
   CHECK(resumed.json()["trials"]["total"] == 4);

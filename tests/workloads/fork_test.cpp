@@ -23,20 +23,19 @@ SessionSpec digits_spec() {
   return spec;
 }
 
-/// The state after a few steps; empty when anything failed.
-std::string train(WorkloadRegistry& registry, std::int64_t replicas, const char* allocator) {
+/// The state after a few steps.
+Result<std::string> train(WorkloadRegistry& registry, std::int64_t replicas, const char* allocator) {
   auto session = registry.open(digits_spec());
-  if (!session) return {};
-  if (!(*session)->apply({{"threads", std::int64_t{1}},
-                          {"replicas", replicas},
-                          {"micro_batch", std::int64_t{25}},
-                          {"allocator", std::string(allocator)}})) {
-    return {};
-  }
+  if (!session) return forward_error(session);
+  const auto applied = (*session)->apply({{"threads", std::int64_t{1}},
+                                          {"replicas", replicas},
+                                          {"micro_batch", std::int64_t{25}},
+                                          {"allocator", std::string(allocator)}});
+  if (!applied) return forward_error(applied);
   for (int i = 0; i < 3; ++i) {
-    if (!(*session)->step()) return {};
+    if (const auto stepped = (*session)->step(); !stepped) return forward_error(stepped);
   }
-  return (*session)->save().value_or(std::string());
+  return (*session)->save();
 }
 
 /// What a forked host trains.
@@ -46,14 +45,15 @@ std::string train_in_fork(WorkloadRegistry& registry, std::int64_t replicas, con
   const pid_t host = ::fork();
   if (host == 0) {
     ::alarm(kHangSeconds);  // a hang becomes a failure
-    const std::string state = train(registry, replicas, allocator);
+    const auto trained = train(registry, replicas, allocator);
+    const std::string state = trained ? *trained : trained.error().message();
     std::size_t written = 0;
     while (written < state.size()) {
       const ssize_t count = ::write(ends[1], state.data() + written, state.size() - written);
       if (count <= 0) ::_exit(1);
       written += static_cast<std::size_t>(count);
     }
-    ::_exit(state.empty() ? 1 : 0);
+    ::_exit(trained ? 0 : 1);
   }
   ::close(ends[1]);
   std::string state;
@@ -64,6 +64,7 @@ std::string train_in_fork(WorkloadRegistry& registry, std::int64_t replicas, con
   ::close(ends[0]);
   int status = 1;
   REQUIRE(::waitpid(host, &status, 0) == host);
+  INFO((status == 0 ? std::string() : state));  // the host's error
   REQUIRE(status == 0);
   return state;
 }
@@ -77,7 +78,7 @@ TEST_CASE("hosts forked from a warm template train, with one replica and with se
   const std::string one = train_in_fork(registry, 1, "default");
   CHECK(train_in_fork(registry, 2, "default") == one);
   CHECK(train_in_fork(registry, 2, "retain") == one);
-  CHECK(train(registry, 1, "default") == one);
+  CHECK(train(registry, 1, "default").value() == one);
 }
 
 }  // namespace

@@ -21,13 +21,12 @@ constexpr std::int64_t kSide2 = 10;  // 14 − 5 + 1
 constexpr std::int64_t kFlat = kMaps2 * 5 * 5;
 constexpr std::int64_t kDense1 = 120;
 
-at::Tensor forward(const std::vector<at::Tensor>& p, const at::Tensor& images, TorchDropout& dropout) {
-  at::Tensor x = at::conv2d(images, p[0], p[1], 1, kPadding1);
-  x = at::max_pool2d(at::tanh(x), 2);
-  x = at::max_pool2d(at::tanh(at::conv2d(x, p[2], p[3])), 2);
-  x = at::tanh(at::linear(x.flatten(1), p[4], p[5]));
-  x = dropout(at::tanh(at::linear(x, p[6], p[7])));
-  return at::linear(x, p[8], p[9]);
+at::Tensor forward(TorchTape& tape, const at::Tensor& images) {
+  at::Tensor x = tape.max_pool(tape.tanh(tape.convolution(images, 0, kPadding1)));
+  x = tape.max_pool(tape.tanh(tape.convolution(x, 1, 0)));
+  x = tape.tanh(tape.linear(tape.flatten(x), 2));
+  x = tape.dropout(tape.tanh(tape.linear(x, 3)));
+  return tape.linear(x, 4);
 }
 
 struct Dense {

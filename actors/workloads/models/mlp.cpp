@@ -7,11 +7,11 @@ namespace tandem::actors {
 
 namespace {
 
-at::Tensor forward(const std::vector<at::Tensor>& p, const at::Tensor& images, TorchDropout& dropout) {
-  at::Tensor x = images.flatten(1);
-  x = dropout(at::relu(at::linear(x, p[0], p[1])));
-  x = dropout(at::relu(at::linear(x, p[2], p[3])));
-  return at::linear(x, p[4], p[5]);
+at::Tensor forward(TorchTape& tape, const at::Tensor& images) {
+  at::Tensor x = tape.flatten(images);
+  x = tape.dropout(tape.relu(tape.linear(x, 0)));
+  x = tape.dropout(tape.relu(tape.linear(x, 1)));
+  return tape.linear(x, 2);
 }
 
 }  // namespace

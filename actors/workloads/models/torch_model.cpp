@@ -1,13 +1,11 @@
 #include "actors/workloads/models/torch_model.hpp"
 
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/autograd/autograd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tandem::actors {
 
@@ -35,40 +33,44 @@ auto guarded(const Compute& compute) -> Result<decltype(compute())> {
   }
 }
 
+/// Tensors of the layout's shapes over a flat array.
+std::vector<at::Tensor> tensors_over(const ParameterLayout& layout, std::span<float> flat) {
+  std::vector<at::Tensor> tensors;
+  for (const ParameterBlock& block : layout.blocks()) {
+    tensors.push_back(at::from_blob(flat.data() + block.offset, block.shape, at::kFloat));
+  }
+  return tensors;
+}
+
 class TorchReplica final : public Replica {
  public:
-  TorchReplica(const TorchModelParts& parts, std::span<float> flat) : parts_(parts) {
-    for (const ParameterBlock& block : parts.layout.blocks()) {
-      at::Tensor leaf = at::from_blob(flat.data() + block.offset, block.shape, at::kFloat);
-      leaf.requires_grad_(true);
-      leaves_.push_back(std::move(leaf));
-    }
-  }
+  TorchReplica(const TorchModelParts& parts, std::span<float> flat)
+      : parts_(parts), parameters_(tensors_over(parts.layout, flat)) {}
 
   Result<double> loss_and_gradient(const Samples& samples, float scale, std::span<float> gradient) override {
     return guarded([&]() -> double {
-      at::AutoGradMode with_gradient(true);
-      TorchDropout dropout(samples.dropout, parts_.dropout);
-      const at::Tensor loss = loss_of(parts_.forward(leaves_, images_of(samples), dropout), samples);
-      const auto gradients = torch::autograd::grad({loss}, leaves_, {at::full({}, scale)});
-      for (std::size_t i = 0; i < leaves_.size(); ++i) {
-        const ParameterBlock& block = parts_.layout.blocks()[i];
-        const at::Tensor dense = gradients[i].contiguous();
-        std::memcpy(gradient.data() + block.offset, dense.data_ptr<float>(),
-                    static_cast<std::size_t>(block.count) * sizeof(float));
-      }
-      return loss.item<float>();
+      const c10::InferenceMode without_autograd;
+      std::vector<at::Tensor> gradients = tensors_over(parts_.layout, gradient);
+      TorchTape tape(parameters_, gradients, samples.dropout, parts_.dropout);
+      const at::Tensor log_probabilities = at::log_softmax(parts_.forward(tape, images_of(samples)), 1);
+      const at::Tensor labels = labels_of(samples);
+      // Of the sum of cross entropies with respect to the logits: probabilities, less one where the label is.
+      at::Tensor to_logits = log_probabilities.exp();
+      to_logits.scatter_add_(1, labels.unsqueeze(1), at::full({samples.count, 1}, -1.0F));
+      tape.backward(to_logits.mul_(scale));
+      return at::nll_loss(log_probabilities, labels, {}, at::Reduction::Sum).item<float>();
     });
   }
 
   Result<EvaluationSums> evaluate(const Samples& samples) override {
     return guarded([&]() -> EvaluationSums {
-      const c10::InferenceMode without_gradient;
-      TorchDropout no_dropout;
-      const at::Tensor logits = parts_.forward(leaves_, images_of(samples), no_dropout);
+      const c10::InferenceMode without_autograd;
+      TorchTape tape(parameters_);
+      const at::Tensor logits = parts_.forward(tape, images_of(samples));
+      const at::Tensor labels = labels_of(samples);
       EvaluationSums sums;
-      sums.correct = logits.argmax(1).eq(labels_of(samples)).sum().item<std::int64_t>();
-      sums.loss = loss_of(logits, samples).item<float>();
+      sums.correct = logits.argmax(1).eq(labels).sum().item<std::int64_t>();
+      sums.loss = at::nll_loss(at::log_softmax(logits, 1), labels, {}, at::Reduction::Sum).item<float>();
       return sums;
     });
   }
@@ -82,12 +84,9 @@ class TorchReplica final : public Replica {
   static at::Tensor labels_of(const Samples& samples) {
     return at::from_blob(const_cast<std::int64_t*>(samples.labels), {samples.count}, at::kLong);
   }
-  static at::Tensor loss_of(const at::Tensor& logits, const Samples& samples) {
-    return at::cross_entropy_loss(logits, labels_of(samples), {}, at::Reduction::Sum);
-  }
 
   const TorchModelParts& parts_;
-  std::vector<at::Tensor> leaves_;  ///< parameters, aliasing the session's flat array
+  std::vector<at::Tensor> parameters_;  ///< aliasing the session's flat array
 };
 
 class TorchModel final : public Model {
@@ -106,15 +105,6 @@ class TorchModel final : public Model {
 };
 
 }  // namespace
-
-at::Tensor TorchDropout::operator()(const at::Tensor& activations) {
-  const std::uint64_t layer = layer_++;
-  if (probability_ <= 0) return activations;
-  at::Tensor mask = at::empty(activations.sizes(), at::kFloat);
-  fill_dropout_mask(stream_, layer, probability_, activations.size(1),
-                    {mask.data_ptr<float>(), static_cast<std::size_t>(mask.numel())});
-  return activations.mul(mask);
-}
 
 std::unique_ptr<Model> make_torch_model(TorchModelParts parts) {
   return std::make_unique<TorchModel>(std::move(parts));

@@ -74,6 +74,7 @@ class Scripted : public Actor {
   using Actor::ask;
   using Actor::cancel;
   using Actor::clock;
+  using Actor::demonitor;
   using Actor::hold_stop;
   using Actor::monitor;
   using Actor::on;

@@ -69,6 +69,27 @@ TEST_CASE("watching the dead tells of their end at once") {
   CHECK(record.wait_for(2).size() == 2);
 }
 
+TEST_CASE("an end already under way is not told to one that watches no longer, nor twice to one that watches again") {
+  Record record;
+  Runtime runtime(options());
+  const ActorRef dead{1, 1, 12345678};
+  runtime.spawn<Scripted>({}, Scripted::Script{[&](Scripted& self) {
+                                                 self.monitor(dead);  // its Down waits in the mailbox from here on
+                                                 self.demonitor(dead);
+                                                 self.after(std::chrono::milliseconds(1), [&] {
+                                                   record.add("not told");
+                                                   self.monitor(dead);
+                                                   self.demonitor(dead);
+                                                   self.monitor(dead);
+                                                 });
+                                               },
+                                               [&](Scripted&, const Down&) { record.add("told"); },
+                                               {}});
+  CHECK(record.wait_for(2) == std::vector<std::string>{"not told", "told"});
+  REQUIRE(runtime.shutdown(kPatience));
+  CHECK(record.all().size() == 2);
+}
+
 TEST_CASE("Down comes after the last message") {
   Record record;
   Runtime runtime(options());

@@ -83,9 +83,12 @@ class Agent : public Actor {
     if (peers_.empty()) return;
     const ActorRef peer =
         *std::next(peers_.begin(), random.uniform_int(0, static_cast<std::int64_t>(peers_.size()) - 1));
-    switch (random.uniform_int(0, 3)) {
+    switch (random.uniform_int(0, 5)) {
       case 0:
+      case 2:
         return watch(peer);
+      case 3:
+        return unwatch(peer);
       case 1:
         return burst(peer);
       default:
@@ -95,6 +98,11 @@ class Agent : public Actor {
   void watch(ActorRef peer) {
     watched_.insert(peer);
     monitor(peer);
+  }
+  /// Its end may be under way already; it is not to be heard of any more.
+  void unwatch(ActorRef peer) {
+    watched_.erase(peer);
+    demonitor(peer);
   }
   /// More at once than a mailbox holds.
   void burst(ActorRef peer) {

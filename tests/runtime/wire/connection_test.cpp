@@ -25,6 +25,8 @@ struct Net {
                         }};
   std::unique_ptr<Transport> a = network.transport(1), b = network.transport(2);
 
+  ~Net() { tasks.clear(); }
+
   void run(Duration until = std::chrono::seconds(1)) {
     const Duration end = now + until;
     while (!tasks.empty() && tasks.begin()->first <= end) {

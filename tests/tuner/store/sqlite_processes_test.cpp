@@ -1,12 +1,14 @@
 /// Several threads and processes on one state directory.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <memory>
 #include <thread>
 
+#include "runtime/base/process_launcher.hpp"
 #include "tests/tuner/store/temporary_directory.hpp"
 #include "tuner/store/store.hpp"
 
@@ -15,34 +17,33 @@ using namespace tandem::tuner;
 
 namespace {
 
-/// Runs `work` in a child that then waits to be killed; returns once `work` is done.
-class Child {
+/// Another process that has stored two events and waits; gone, if not killed before, with its object.
+class Holder {
  public:
-  template <class Work>
-  explicit Child(Work work) {
+  Holder(const std::string& directory, bool claims) {
     int ends[2];
-    REQUIRE(::pipe(ends) == 0);
-    pid_ = ::fork();
-    REQUIRE(pid_ >= 0);
-    if (pid_ == 0) {
-      const char answer = work() ? 'y' : 'n';
-      static_cast<void>(::write(ends[1], &answer, 1) < 0);
-      while (true) ::pause();
-    }
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    ProcessSpec spec;
+    spec.argv = {STORE_TEST_PROGRAM, directory, claims ? "claim" : "none"};
+    spec.standard_output = StreamSource::from(ends[1]);
+    PosixProcessLauncher launcher;
+    auto spawned = launcher.spawn(spec);
+    ::close(ends[1]);
+    REQUIRE(spawned);
+    process_ = std::move(*spawned);
     char answer = 0;
     CHECK(::read(ends[0], &answer, 1) == 1);
     CHECK(answer == 'y');
     ::close(ends[0]);
-    ::close(ends[1]);
   }
   void kill() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
+    REQUIRE(process_->kill(SIGKILL));
+    REQUIRE(process_->wait());
   }
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] int pid() const { return process_->identity().pid; }
 
  private:
-  pid_t pid_;
+  std::unique_ptr<Process> process_;
 };
 
 }  // namespace
@@ -66,29 +67,22 @@ TEST_CASE("a claim excludes others, names its process, and ends with release or 
 
 TEST_CASE("kill -9 frees a claim and loses no committed event") {
   TemporaryDirectory directory;
-  Child child([&] {
-    auto* store = open_sqlite_store(directory.path())->release();
-    return store->claim("one") && store->create({"one", "", 1, "running", 0}) &&
-           store->append("one", {TrialStarted{0, 0, "w"}, TrialStarted{0, 0, "w"}});
-  });
+  Holder holder(directory.path(), true);
   auto store = *open_sqlite_store(directory.path());
   const auto refused = store->claim("one");
   REQUIRE(!refused);
-  CHECK(refused.error().message().find(fmt::format("process {}", child.pid())) != std::string::npos);
-  child.kill();
+  CHECK(refused.error().message().find(fmt::format("process {}", holder.pid())) != std::string::npos);
+  holder.kill();
   REQUIRE(store->claim("one"));
   CHECK(store->events("one")->size() == 2);
 }
 
 TEST_CASE("after kill -9 of the only process a reader finds everything") {
   TemporaryDirectory directory;
-  Child child([&] {
-    auto* store = open_sqlite_store(directory.path())->release();
-    return store->create({"one", "", 1, "running", 0}) && store->append("one", {TrialStarted{0, 0, "w"}});
-  });
-  child.kill();
+  Holder holder(directory.path(), false);
+  holder.kill();
   auto reader = *open_sqlite_store_read_only(directory.path());
-  CHECK(reader->events("one")->size() == 1);
+  CHECK(reader->events("one")->size() == 2);
 }
 
 TEST_CASE("threads that open, create and append at once all succeed, and no event is lost or out of order") {
