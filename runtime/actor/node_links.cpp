@@ -204,7 +204,7 @@ void NodeLinks::closed(const LinkPtr& link, const Error& why) {
     core_.link_lost(link->number, link->node, why.message());
     for (const auto& each : tell) each(link->node, why);
   } else {
-    core_.log().warning("a connection ended before it began: {}", why.message());
+    core_.log().info("a connection ended before it began: {}", why.message());
   }
   for (const auto& [number, done] : lookups) done(fail(ErrorCode::unavailable, "node {} is lost", link->node.node));
   if (on_connected) on_connected(tl::unexpected<Error>(why));

@@ -30,26 +30,30 @@ TEST_CASE_FIXTURE(TandemProcess, "a study killed again and again ends bit-equal 
     if (resume) arguments.emplace_back("--resume");
     return arguments;
   };
-  REQUIRE(run(tune(write("a.toml", digits_study("undisturbed", 6, 9, more)), false)).code == 0);
+  REQUIRE(run(tune(write("a.toml", digits_study("undisturbed", 9, 81, more)), false)).code == 0);
   const json expected = curve_of(run({"trials", "undisturbed", "--json"}).json_lines());
 
-  const std::string file = write("b.toml", digits_study("killed", 6, 9, more));
+  const std::string file = write("b.toml", digits_study("killed", 9, 81, more));
   Random random(11);
   int kills = 0;
-  for (int attempt = 0; attempt < 10; ++attempt) {
+  bool finished = false;
+  while (kills < 10 && !finished) {
     const auto process = start(tune(file, true));
-    // Anywhere from before the study exists to after its end.
-    const auto ended = process->wait_for(std::chrono::milliseconds(random.uniform_int(50, 2500)));
+    // Anywhere from before the study exists to far into it; a fast machine may reach the end earlier.
+    const auto ended = process->wait_for(std::chrono::milliseconds(random.uniform_int(50, 1500)));
     REQUIRE(ended.has_value());
-    if (ended->has_value()) break;
+    finished = ended->has_value();
+    if (finished) break;
     REQUIRE(process->kill_group(SIGKILL).has_value());
     REQUIRE(process->wait().has_value());
     ++kills;
   }
   CHECK(kills > 0);
-  const Ended last = run(tune(file, true));
-  INFO(last.err);
-  REQUIRE(last.code == 0);
+  if (!finished) {
+    const Ended last = run(tune(file, true));
+    INFO(last.err);
+    REQUIRE(last.code == 0);
+  }
   CHECK(curve_of(run({"trials", "killed", "--json"}).json_lines()) == expected);
 }
 

@@ -36,8 +36,9 @@ TEST_CASE_FIXTURE(TandemProcess, "tune runs a study to its end and tells what it
 }
 
 TEST_CASE_FIXTURE(TandemProcess, "a second study of the same job starts from what the first one measured") {
-  const std::string first = write("a.toml", digits_study("first", 2, 6, ""));
-  const std::string second = write("b.toml", digits_study("second", 2, 6, ""));
+  // Long enough for a probe to end, on a fast machine too: only then is there something to start from.
+  const std::string first = write("a.toml", digits_study("first", 2, 60, ""));
+  const std::string second = write("b.toml", digits_study("second", 2, 60, ""));
   REQUIRE(run({"tune", first, "--json", "--quiet"}).code == 0);
   const Ended again = run({"tune", second, "--json", "--quiet"});
   REQUIRE(again.code == 0);
