@@ -88,10 +88,10 @@ void PipelineStageActor::ask_ground_truth() {
 }
 
 void PipelineStageActor::share_findings() {
-  if (hit_entry_ >= 0 && !contradicted_ && machine_->stage() == tuner::Stage::probe) {
+  if (const auto wrong = machine_->take_contradiction()) {
     contradicted_ = true;
     auto contradiction = make_message<schemas::GroundTruthContradiction>();
-    contradiction->setEntry(hit_entry_);
+    contradiction->setEntry(*wrong);
     (void)send(ground_truth_, std::move(contradiction));  // advice only: a lost one costs one more probe some day
   }
   if (!machine_->take_finding() || profile_.values.empty()) return;

@@ -222,7 +222,8 @@ std::vector<Parameters> Catalog::candidates(const SystemSpec& spec, const LeaseS
 Parameters Catalog::reference(const SystemSpec& spec, const LeaseSize& lease, std::int64_t batch_size) const {
   const std::vector<Parameters> grid = candidates(spec, lease, batch_size);
   const auto cost = [batch_size](const Parameters& system) {
-    return std::tuple(!retains(system), integer(system, "replicas"), -integer(system, "cores"),
+    // Replicas before threads: on small operators the barriers of two threads can cost many times the step, and vary.
+    return std::tuple(!retains(system), integer(system, "threads"), -integer(system, "replicas"),
                       chunk_size(system, batch_size));
   };
   return *std::min_element(grid.begin(), grid.end(),

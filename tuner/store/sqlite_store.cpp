@@ -204,6 +204,7 @@ Result<> make_directory(const std::string& directory) {
     if (::access(directory.c_str(), W_OK | X_OK) == 0) return {};
     return fail(ErrorCode::permission_denied, "{}: the state directory is not writable", directory);
   }
+  error.clear();  // that there is none yet is no failure
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (!error && ::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) error = {errno, std::generic_category()};
   if (!error && std::filesystem::is_directory(path, error)) return {};

@@ -130,3 +130,14 @@ TEST_CASE("a reader sees what a writer that is still open has committed") {
   REQUIRE(writer->create(record("one")));
   CHECK(reader->studies()->size() == 1);
 }
+
+TEST_CASE("a state directory without a parent in its name is made in the working directory") {
+  const TemporaryDirectory directory;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  const auto store = open_sqlite_store("state");
+  const bool made = std::filesystem::is_directory("state");
+  std::filesystem::current_path(before);
+  if (!store) FAIL(store.error().message());
+  CHECK(made);
+}
