@@ -13,6 +13,9 @@ namespace tandem::tuner {
 
 namespace {
 
+/// Below so many samples a core, synchronising costs more than it shares out.
+constexpr std::int64_t kSmallStepSamples = 128;
+
 /// The values the study names for a parameter; nullptr: none, the catalog's own hold.
 const std::vector<Value>* named(const SystemSpec& spec, std::string_view name) {
   const auto found = spec.values.find(name);
@@ -221,10 +224,13 @@ std::vector<Parameters> Catalog::candidates(const SystemSpec& spec, const LeaseS
 
 Parameters Catalog::reference(const SystemSpec& spec, const LeaseSize& lease, std::int64_t batch_size) const {
   const std::vector<Parameters> grid = candidates(spec, lease, batch_size);
-  const auto cost = [batch_size](const Parameters& system) {
-    // Replicas before threads: on small operators the barriers of two threads can cost many times the step, and vary.
-    return std::tuple(!retains(system), integer(system, "threads"), -integer(system, "replicas"),
-                      chunk_size(system, batch_size));
+  // In small steps the barriers of several threads can cost many times the work, and never twice the same: profiles
+  // taken under replicas agree with one another. In large ones they do not show, and the profile tells of threads what
+  // the probing budget could not afford to ask.
+  const bool small_steps = batch_size < kSmallStepSamples * lease.cores;
+  const auto cost = [batch_size, small_steps](const Parameters& system) {
+    const std::int64_t first = small_steps ? integer(system, "threads") : integer(system, "replicas");
+    return std::tuple(!retains(system), first, -integer(system, "cores"), chunk_size(system, batch_size));
   };
   return *std::min_element(grid.begin(), grid.end(),
                            [&cost](const Parameters& a, const Parameters& b) { return cost(a) < cost(b); });

@@ -42,7 +42,8 @@ TEST_CASE("two cores at batch 1024: twelve candidates, the defaults first, retai
   CHECK(candidates[0] == system_of(2, 2, 1, 0, "default"));
   CHECK(candidates[0] == catalog().defaults({}, {2, 0}));
   CHECK(candidates[1] == system_of(2, 1, 2, 128, "retain"));
-  CHECK(catalog().reference({}, {2, 0}, 1024) == system_of(2, 1, 2, 128, "retain"));
+  CHECK(catalog().reference({}, {2, 0}, 1024) == system_of(2, 2, 1, 128, "retain"));
+  CHECK(catalog().reference({}, {2, 0}, 32) == system_of(2, 1, 2, 0, "retain"));
 }
 
 TEST_CASE("candidates use the cores they name, fit the batch, and no two do the same") {
@@ -75,7 +76,7 @@ TEST_CASE("a single value pins its parameter everywhere") {
   for (const Parameters& system : catalog().candidates(spec, {2, 0}, 1024)) {
     CHECK(system.at("allocator") == Value(std::string("default")));
   }
-  CHECK(catalog().reference(spec, {2, 0}, 1024) == system_of(2, 1, 2, 128, "default"));
+  CHECK(catalog().reference(spec, {2, 0}, 1024) == system_of(2, 2, 1, 128, "default"));
   CHECK(catalog().defaults(spec_with("replicas", {whole(2)}), {2, 0}) == system_of(2, 1, 2, 0, "default"));
 
   SystemSpec all = spec_with("cores", {whole(1)});
