@@ -42,7 +42,6 @@ std::int64_t batch_size_of(const Parameters& params) {
 }  // namespace
 
 std::vector<Parameters> TrialLauncher::candidates(const tuner::Assignment& assignment, const Parameters& params) const {
-  if (spec_.system.defaults == tuner::SystemDefaults::framework) return {};
   const LeaseSize lease{lease_cores(assignment.system), 0};
   const Catalog& catalog = Catalog::builtin();
   if (spec_.system.mode == tuner::SystemMode::pipeline) {
@@ -50,6 +49,7 @@ std::vector<Parameters> TrialLauncher::candidates(const tuner::Assignment& assig
   }
   Parameters fixed = catalog.defaults(spec_.system, lease);
   for (const auto& [name, value] : assignment.system) fixed[name] = value;  // mode = search: what was suggested
+  Catalog::fit_to_batch(fixed, batch_size_of(params));
   return {std::move(fixed)};
 }
 
@@ -70,8 +70,7 @@ void TrialLauncher::write_start(schemas::StartTrial::Builder start, const tuner:
   start.setFromStep(static_cast<std::uint32_t>(assignment.from_step));
   start.setCheckpointDirectory(checkpoint_directory(assignment.trial).c_str());
   start.setCores(where.getCores());
-  start.setPipeline(spec_.system.mode == tuner::SystemMode::pipeline &&
-                    spec_.system.defaults == tuner::SystemDefaults::lease);
+  start.setPipeline(spec_.system.mode == tuner::SystemMode::pipeline);
   const auto grid = candidates(assignment, params);
   write_configurations(start.initCandidates(static_cast<unsigned>(grid.size())), grid);
   const LeaseSize lease{static_cast<int>(where.getCores().size()), 0};

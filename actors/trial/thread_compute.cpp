@@ -101,18 +101,28 @@ void ThreadCompute::carry_out(OpenOrder& order) {
   (void)parts_.runtime.send(trial_actor_, std::move(message));
 }
 
+Result<std::vector<int>> ThreadCompute::processors_for(const tuner::Parameters& system) const {
+  const auto found = system.find("cores");
+  if (found == system.end() || cores_.empty()) return std::vector<int>{};
+  const auto* wanted = std::get_if<std::int64_t>(&found->second);
+  if (wanted == nullptr || *wanted < 1 || *wanted > static_cast<std::int64_t>(cores_.size())) {
+    return fail(ErrorCode::invalid_argument, "cores: the lease allows 1 to {}", cores_.size());
+  }
+  return std::vector<int>(cores_.begin(), cores_.begin() + *wanted);
+}
+
 Result<> ThreadCompute::apply(const tuner::Parameters& system) {
   if (system == applied_ || system.empty()) return {};
+  const auto subset = processors_for(system);
+  if (!subset) return forward_error(subset);
+  // Threads that the session makes begin where this one may run.
+  if (!subset->empty()) {
+    if (auto bound = runtime::set_process_affinity(*subset); !bound) return forward_error(bound, "cores");
+  }
   auto in_force = session_->apply(system);
   if (!in_force) return forward_error(in_force);
-  // The first `cores` of the lease, for every thread there is by now: the session has just made the last of them.
-  if (const auto found = system.find("cores"); found != system.end() && !cores_.empty()) {
-    const auto* wanted = std::get_if<std::int64_t>(&found->second);
-    if (wanted == nullptr || *wanted < 1 || *wanted > static_cast<std::int64_t>(cores_.size())) {
-      return fail(ErrorCode::invalid_argument, "cores: the lease allows 1 to {}", cores_.size());
-    }
-    const std::vector<int> subset(cores_.begin(), cores_.begin() + *wanted);
-    if (auto bound = runtime::set_process_affinity(subset); !bound) return forward_error(bound, "cores");
+  if (!subset->empty()) {
+    if (auto placed = session_->place(*subset); !placed) return forward_error(placed, "cores");
   }
   applied_ = system;
   return {};

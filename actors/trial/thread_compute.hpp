@@ -56,6 +56,8 @@ class ThreadCompute final : public Compute {
   void carry_out(TestOrder& order);
 
   Result<> start_session(OpenOrder& order);
+  /// The first `cores` of the lease; empty: where they are is not ours to say.
+  [[nodiscard]] Result<std::vector<int>> processors_for(const tuner::Parameters& system) const;
   Result<> apply(const tuner::Parameters& system);
   [[nodiscard]] bool quitting() const;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class TrainingSession {
   /// Applies live system parameters between two steps; returns what is now in force, read back.
   /// On error nothing has changed.
   virtual Result<tuner::Parameters> apply(const tuner::Parameters& system) = 0;
+  /// Pins each thread that computes to a processor of its own as long as there are enough. Said again after `apply`.
+  /// Until said, every thread runs where the operating system wants it.
+  virtual Result<> place(std::span<const int> processors) = 0;
 
   /// One optimizer step on the next batch. Errors: a non-finite loss is not one; running out of memory is.
   virtual Result<> step() = 0;
@@ -67,9 +71,10 @@ class SessionFactory {
   virtual Result<std::unique_ptr<TrainingSession>> open(const SessionSpec& spec) = 0;
   /// Loads a data set ahead of time, so that forked hosts share its pages.
   virtual Result<> preload(const std::string& dataset, const std::string& data_directory) = 0;
-  /// A few steps of the workload, so that the next step of this process runs at full speed.
-  virtual Result<> warm_up(const std::string& workload, const std::string& dataset,
-                           const std::string& data_directory) = 0;
+  /// A few steps of the workload, so that the next step of this process runs at full speed; with several `replicas`
+  /// under these too. With one no thread is started, and the process may still fork.
+  virtual Result<> warm_up(const std::string& workload, const std::string& dataset, const std::string& data_directory,
+                           int replicas) = 0;
 };
 
 }  // namespace tandem::actors

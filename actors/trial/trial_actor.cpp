@@ -91,7 +91,7 @@ void TrialActor::on_opened(schemas::SessionOpened::Reader opened) {
   features_.input_elements = opened.getInputElements();
   features_.batch_size = opened.getBatchSize();
   if (order_->pipeline) return begin_pipeline();
-  if (!order_->framework_defaults && !order_->candidates.empty()) plan_.system = order_->candidates.front();
+  if (!order_->candidates.empty()) plan_.system = order_->candidates.front();
   plan_.steps = steps_per_epoch_;
   continue_epoch();
 }

@@ -16,7 +16,9 @@ namespace {
 std::map<std::string, std::optional<std::string>> variables_of(const std::string& environment) {
   if (environment == kFrameworkEnvironment) return {};
   return {{"OMP_WAIT_POLICY", "passive"}, {"GOMP_SPINCOUNT", "0"}, {"OMP_NUM_THREADS", "1"},
-          {"OPENBLAS_NUM_THREADS", "1"},  {"OMP_PROC_BIND", "false"}};
+          {"OPENBLAS_NUM_THREADS", "1"},  {"OMP_PROC_BIND", "false"},
+          // OpenBLAS' own threads then sleep at once when there is nothing to do, as OpenMP's do.
+          {"OPENBLAS_THREAD_TIMEOUT", "4"}};
 }
 
 std::string preparation_of(const HostSettings& settings, const std::string& environment) {

@@ -42,9 +42,9 @@ Preparation read_preparation(std::string_view bytes) {
   return preparation;
 }
 
-Result<> warm_up(const Preparation& preparation, SessionFactory& sessions) {
+Result<> warm_up(const Preparation& preparation, SessionFactory& sessions, int replicas) {
   const HostSettings& settings = preparation.settings;
-  return sessions.warm_up(settings.workload, settings.dataset, settings.data_directory);
+  return sessions.warm_up(settings.workload, settings.dataset, settings.data_directory, replicas);
 }
 
 /// Nodes of hosts lie above those of workers; the pid tells them apart, the start time their lives.
@@ -59,7 +59,7 @@ Result<> prepare_trial_host(std::string_view bytes, SessionFactory& sessions) {
   // Untouched defaults start as many OpenMP threads as there are cores, which a fork would lose: those hosts warm up
   // on their own.
   if (preparation.environment == kFrameworkEnvironment) return {};
-  return warm_up(preparation, sessions);
+  return warm_up(preparation, sessions, 1);
 }
 
 int run_trial_host(std::string_view bytes, SessionFactory& sessions, FileSystem& files) {
@@ -67,9 +67,10 @@ int run_trial_host(std::string_view bytes, SessionFactory& sessions, FileSystem&
   const MonotonicTime born = clock.now();
   const Preparation preparation = read_preparation(bytes);
   const Logger logger = Logger::to_stderr("trial-host", LogLevel::warning);
-  const auto warmed = warm_up(preparation, sessions);
-
   const auto topology = runtime::detect_topology(files);
+  const bool untouched = preparation.environment == kFrameworkEnvironment;
+  const auto warmed = warm_up(preparation, sessions, untouched || !topology ? 1 : topology->available_cores);
+
   runtime::RuntimeOptions options;
   options.name = "trial-host";
   options.node = kHostNodes + static_cast<std::uint64_t>(::getpid());

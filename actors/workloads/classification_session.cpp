@@ -1,9 +1,11 @@
 #include "actors/workloads/classification_session.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "actors/workloads/limits.hpp"
 #include "actors/workloads/session_state.hpp"
@@ -107,13 +109,41 @@ Result<> ClassificationSession::put_in_force(const SystemSettings& settings) {
   if (auto resized = executor_.resize(settings.replicas); !resized) return resized;
   if (settings.threads > 0) {
     if (auto set = backend_.set_threads(settings.threads); !set) return set;
-    // OpenMP's thread count belongs to the calling thread: each worker of the arena must be told.
-    executor_.set_thread_hook([this, threads = settings.threads](int slot) {
-      if (slot > 0) backend_.enter_thread(threads);
-    });
+    set_thread_hook();
   }
   if (settings.allocator != backend_.allocator()) return backend_.set_allocator(settings.allocator);
   return {};
+}
+
+/// What belongs to a thread must be told to each worker of the arena: OpenMP's thread count at every run, its place
+/// when it first serves a slot.
+void ClassificationSession::set_thread_hook() {
+  static std::atomic<std::uint64_t> placements{0};
+  const std::uint64_t placement = ++placements;
+  const int threads = backend_.threads();
+  executor_.set_thread_hook([this, placement, threads](int slot) {
+    if (slot == 0) return;
+    backend_.enter_thread(threads);
+    thread_local std::pair<std::uint64_t, int> placed{0, 0};
+    if (std::exchange(placed, {placement, slot}) == std::pair{placement, slot}) return;
+    const auto first = static_cast<std::size_t>(slot) * static_cast<std::size_t>(threads);
+    if (first + static_cast<std::size_t>(threads) > processors_.size()) return;
+    // Where it could not be pinned it runs all the same.
+    (void)backend_.place(std::span(processors_).subspan(first, static_cast<std::size_t>(threads)));
+  });
+}
+
+Result<> ClassificationSession::place(std::span<const int> processors) {
+  processors_.assign(processors.begin(), processors.end());
+  const auto threads = static_cast<std::size_t>(std::max(backend_.threads(), 1));
+  const auto slots = static_cast<std::size_t>(executor_.slots());
+  set_thread_hook();
+  // More threads than processors: none is pinned, here or in the hook.
+  const bool enough = threads * slots <= processors_.size();
+  const auto own = enough ? std::span(processors_).first(threads) : std::span(processors_);
+  const auto placed = backend_.place(own);
+  if (!enough) processors_.clear();
+  return placed;
 }
 
 tuner::Parameters ClassificationSession::in_force() const {
@@ -197,8 +227,8 @@ Result<ClassificationSession::Measured> ClassificationSession::measure(const Lab
 Result<Metrics> ClassificationSession::evaluate() {
   const auto measured = measure(dataset_->validation);
   if (!measured) return forward_error(measured);
-  const double training_loss = epoch_samples_ > 0 ? epoch_loss_ / static_cast<double>(epoch_samples_)
-                                                  : std::numeric_limits<double>::quiet_NaN();
+  const double training_loss =
+      epoch_samples_ > 0 ? epoch_loss_ / static_cast<double>(epoch_samples_) : std::numeric_limits<double>::quiet_NaN();
   return Metrics{{"accuracy", measured->accuracy}, {"loss", measured->loss}, {"training_loss", training_loss}};
 }
 

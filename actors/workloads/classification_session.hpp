@@ -35,6 +35,7 @@ class ClassificationSession final : public TrainingSession {
   [[nodiscard]] std::int64_t step_index() const noexcept override { return step_index_; }
   [[nodiscard]] ModelFeatures features() const override;
   Result<tuner::Parameters> apply(const tuner::Parameters& system) override;
+  Result<> place(std::span<const int> processors) override;
   Result<> step() override;
   Result<Metrics> evaluate() override;
   Result<Metrics> evaluate_test() override;
@@ -57,6 +58,7 @@ class ClassificationSession final : public TrainingSession {
                         std::shared_ptr<const Dataset> dataset, runtime::KernelBackend& backend);
 
   Result<> add_slots(int count);
+  void set_thread_hook();
   Result<> put_in_force(const SystemSettings& settings);
   [[nodiscard]] tuner::Parameters in_force() const;
   Result<Measured> measure(const LabelledImages& split);
@@ -75,6 +77,7 @@ class ClassificationSession final : public TrainingSession {
   GradientPool gradients_;
   SystemSettings settings_;
   runtime::LocalExecutor executor_;
+  std::vector<int> processors_;  ///< empty: not placed
   std::vector<Slot> slots_;
 
   std::int64_t step_index_ = 0;

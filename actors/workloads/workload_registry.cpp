@@ -13,6 +13,13 @@ namespace {
 /// Enough to make every primitive and touch every page that a step needs.
 constexpr int kWarmUpSteps = 2;
 
+Result<> take_steps(TrainingSession& session) {
+  for (int i = 0; i < kWarmUpSteps; ++i) {
+    if (auto stepped = session.step(); !stepped) return stepped;
+  }
+  return {};
+}
+
 }  // namespace
 
 WorkloadRegistry::WorkloadRegistry() : WorkloadRegistry(default_data_paths({}), std::make_shared<PosixFileSystem>()) {}
@@ -75,16 +82,21 @@ Result<> WorkloadRegistry::preload(const std::string& name, const std::string& d
 }
 
 Result<> WorkloadRegistry::warm_up(const std::string& workload, const std::string& dataset_name,
-                                   const std::string& data_directory) {
+                                   const std::string& data_directory, int replicas) {
   SessionSpec spec;
   spec.workload = workload;
   spec.dataset = dataset_name;
   spec.data_directory = data_directory;
   auto session = open(spec);
   if (!session) return forward_error(session);
-  for (int i = 0; i < kWarmUpSteps; ++i) {
-    if (auto stepped = (*session)->step(); !stepped) return stepped;
-  }
+  if (auto stepped = take_steps(**session); !stepped || replicas < 2) return stepped;
+  // What most trials begin with: threads of the executor, and pages that are kept.
+  const auto most = std::min<std::int64_t>(replicas, (*session)->features().batch_size);
+  auto applied = (*session)->apply({{"replicas", most}, {"allocator", std::string("retain")}});
+  if (!applied) return forward_error(applied);
+  if (auto stepped = take_steps(**session); !stepped) return stepped;
+  applied = (*session)->apply({{"replicas", std::int64_t{1}}, {"allocator", std::string("default")}});
+  if (!applied) return forward_error(applied);
   return {};
 }
 

@@ -32,7 +32,8 @@ class WorkloadRegistry final : public SessionFactory {
 
   Result<std::unique_ptr<TrainingSession>> open(const SessionSpec& spec) override;
   Result<> preload(const std::string& dataset, const std::string& data_directory) override;
-  Result<> warm_up(const std::string& workload, const std::string& dataset, const std::string& data_directory) override;
+  Result<> warm_up(const std::string& workload, const std::string& dataset, const std::string& data_directory,
+                   int replicas) override;
 
  private:
   struct Workload {

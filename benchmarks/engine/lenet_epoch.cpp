@@ -54,15 +54,16 @@ int measure(const std::string& data, const Configuration& configuration, std::in
   auto session = registry.open(spec);
   if (!session) return report("open", session.error());
   if (configuration.threads > 0) {
+    std::vector<int> processors(static_cast<std::size_t>(configuration.cores));
+    std::iota(processors.begin(), processors.end(), 0);
+    if (const auto bound = runtime::set_process_affinity(processors); !bound) return report("cores", bound.error());
     const auto applied = (*session)->apply({{"cores", configuration.cores},
                                             {"threads", configuration.threads},
                                             {"replicas", configuration.replicas},
                                             {"micro_batch", configuration.micro_batch},
                                             {"allocator", configuration.allocator}});
     if (!applied) return report("apply", applied.error());
-    std::vector<int> processors(static_cast<std::size_t>(configuration.cores));
-    std::iota(processors.begin(), processors.end(), 0);
-    if (const auto bound = runtime::set_process_affinity(processors); !bound) return report("cores", bound.error());
+    if (const auto placed = (*session)->place(processors); !placed) return report("place", placed.error());
   }
   const std::int64_t steps = std::min((*session)->steps_per_epoch(), step_limit);
   const SystemClock clock;
@@ -104,7 +105,10 @@ int run_grid(const char* program, const std::string& data) {
       const pid_t child = ::fork();
       if (child == 0) {
         const bool untouched = each.threads == 0;
-        if (!untouched) ::setenv("OMP_WAIT_POLICY", "passive", 1);
+        if (!untouched) {
+          ::setenv("OMP_WAIT_POLICY", "passive", 1);
+          ::setenv("OPENBLAS_THREAD_TIMEOUT", "4", 1);
+        }
         std::vector<std::string> words = {program,
                                           data,
                                           std::to_string(each.batch),

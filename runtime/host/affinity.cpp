@@ -64,6 +64,12 @@ Result<> set_thread_affinity(std::span<const int> processors) {
   return complete;
 }
 
+Result<> set_thread_affinity(int thread, std::span<const int> processors) {
+  const auto set = make_set(processors);
+  if (!set) return forward_error(set);
+  return apply(thread, *set, processors);
+}
+
 Result<> set_process_affinity(std::span<const int> processors) {
   // The calling thread first: it tells whether the set is good, and what it starts from now on inherits it.
   if (auto own = set_thread_affinity(processors); !own) return own;

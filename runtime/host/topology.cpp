@@ -19,9 +19,13 @@ struct TopologyDeleter {
 };
 using Hwloc = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-Hwloc load_hwloc() {
+Hwloc load_hwloc(const FileSystem& files) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
+  // Without /sys, as in a bare chroot, hwloc's Linux part complains on stderr and then counts processors all the same.
+  if (!files.is_directory("/sys/devices/system/cpu")) {
+    hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
+  }
   Hwloc topology(raw);
   // All of the machine, not only what this process may use: affinity is looked at apart.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
@@ -78,7 +82,7 @@ std::string Topology::host_class() const { return fmt::format("{}/{}", cpu_model
 Result<Topology> detect_topology(const FileSystem& files) {
   auto allowed = thread_affinity();
   if (!allowed) return forward_error(allowed, "topology");
-  const Hwloc hwloc = load_hwloc();
+  const Hwloc hwloc = load_hwloc(files);
   if (!hwloc) return fail(ErrorCode::unavailable, "topology: hwloc cannot read this machine's");
 
   Topology topology;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "runtime/base/result.hpp"
@@ -30,6 +31,10 @@ class KernelBackend {
   [[nodiscard]] virtual int threads() const = 0;
   /// The same for a thread that runs already; cheap enough for every step.
   virtual void enter_thread(int threads) = 0;
+  /// Pins the calling thread to the first of `processors` and the threads that help it, those of BLAS included, to the
+  /// next ones. With fewer processors than threads each may run on all of them. After a change of the number of
+  /// threads it must be said again.
+  virtual Result<> place(std::span<const int> processors) = 0;
   /// Blocks allocated before are freed the way they were allocated.
   virtual Result<> set_allocator(AllocatorKind kind) = 0;
   [[nodiscard]] virtual AllocatorKind allocator() const = 0;

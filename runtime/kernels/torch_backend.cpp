@@ -5,8 +5,12 @@
 #include <dlfcn.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <vector>
 
+#include "runtime/host/affinity.hpp"
 #include "runtime/kernels/retaining_allocator.hpp"
 #include "runtime/kernels/torch_compat.hpp"
 
@@ -62,11 +66,34 @@ class SwitchingAllocator final : public TorchAllocatorBase {
 
 bool installed() { return c10::GetCPUAllocator() == &SwitchingAllocator::instance(); }
 
-/// OpenBLAS has threads of its own, which LibTorch's setting does not reach. Absent with another BLAS.
-void set_blas_threads(int threads) {
+/// OpenBLAS may have threads of its own, which LibTorch's setting does not reach. It tells nobody which they are: they
+/// are those that appear while it is told how many to have.
+class BlasThreads {
+ public:
+  void resize(int threads) {
+    if (set_ == nullptr || threads == threads_) return;
+    const auto before = process_threads();
+    set_(threads);
+    threads_ = threads;
+    const auto after = process_threads();
+    if (!before || !after) return;
+    std::set_difference(after->begin(), after->end(), before->begin(), before->end(), std::back_inserter(helpers_));
+  }
+
+  /// The helpers in the order they were made; the caller computes too.
+  [[nodiscard]] const std::vector<int>& helpers() const noexcept { return helpers_; }
+
+ private:
   using SetThreads = void (*)(int);
-  static const auto set = reinterpret_cast<SetThreads>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
-  if (set != nullptr) set(threads);
+  SetThreads set_ = reinterpret_cast<SetThreads>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));  ///< null: another
+  int threads_ = 0;
+  std::vector<int> helpers_;
+};
+
+/// Of the process, as OpenBLAS' are.
+BlasThreads& blas_threads() {
+  static BlasThreads threads;
+  return threads;
 }
 
 }  // namespace
@@ -77,13 +104,35 @@ Result<> TorchBackend::set_threads(int threads) {
   }
   // Setting the same number again would throw away oneDNN's primitives.
   if (at::get_num_threads() != threads) at::set_num_threads(threads);
-  set_blas_threads(threads);
+  blas_threads().resize(threads);
   return {};
 }
 
 int TorchBackend::threads() const { return at::get_num_threads(); }
 
 void TorchBackend::enter_thread(int threads) { ::omp_set_num_threads(threads); }
+
+Result<> TorchBackend::place(std::span<const int> processors) {
+  // Threads begin where their maker may run: the caller is pinned last, and its team made while it is free.
+  if (auto freed = set_thread_affinity(processors); !freed) return freed;
+  const int threads = ::omp_get_max_threads();
+  if (static_cast<std::size_t>(threads) > processors.size()) return {};
+  Result<> outcome;
+  std::mutex mutex;
+#pragma omp parallel num_threads(threads)
+  {
+    const auto own = processors.subspan(static_cast<std::size_t>(::omp_get_thread_num()), 1);
+    if (auto pinned = set_thread_affinity(own); !pinned) {
+      const std::lock_guard lock(mutex);
+      outcome = std::move(pinned);
+    }
+  }
+  const auto& helpers = blas_threads().helpers();
+  for (std::size_t i = 0; threads > 1 && i < helpers.size() && i + 1 < processors.size(); ++i) {
+    if (auto pinned = set_thread_affinity(helpers[i], processors.subspan(i + 1, 1)); !pinned) return pinned;
+  }
+  return outcome;
+}
 
 Result<> TorchBackend::set_allocator(AllocatorKind kind) {
   SwitchingAllocator& front = SwitchingAllocator::instance();

@@ -11,6 +11,7 @@ class TorchBackend final : public KernelBackend {
   Result<> set_threads(int threads) override;
   [[nodiscard]] int threads() const override;
   void enter_thread(int threads) override;
+  Result<> place(std::span<const int> processors) override;
   Result<> set_allocator(AllocatorKind kind) override;
   [[nodiscard]] AllocatorKind allocator() const override;
   [[nodiscard]] AllocatorStatistics allocator_statistics() const override;

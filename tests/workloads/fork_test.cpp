@@ -74,7 +74,7 @@ TEST_CASE("hosts forked from a warm template train, with one replica and with se
   const SessionSpec spec = digits_spec();
   REQUIRE(runtime::TorchBackend().set_threads(1));
   REQUIRE(registry.preload(spec.dataset, spec.data_directory));
-  REQUIRE(registry.warm_up(spec.workload, spec.dataset, spec.data_directory));
+  REQUIRE(registry.warm_up(spec.workload, spec.dataset, spec.data_directory, 1));
   const std::string one = train_in_fork(registry, 1, "default");
   CHECK(train_in_fork(registry, 2, "default") == one);
   CHECK(train_in_fork(registry, 2, "retain") == one);

@@ -27,6 +27,11 @@ class FakeBackend final : public runtime::KernelBackend {
   }
   [[nodiscard]] int threads() const override { return threads_; }
   void enter_thread(int) override {}
+  Result<> place(std::span<const int> processors) override {
+    placed_.assign(processors.begin(), processors.end());
+    return {};
+  }
+  [[nodiscard]] const std::vector<int>& placed() const noexcept { return placed_; }
   Result<> set_allocator(AllocatorKind kind) override {
     allocator_ = kind;
     return {};
@@ -37,6 +42,7 @@ class FakeBackend final : public runtime::KernelBackend {
  private:
   int threads_ = 2;
   AllocatorKind allocator_ = AllocatorKind::framework;
+  std::vector<int> placed_;
 };
 
 constexpr int kSide = 4;
@@ -307,6 +313,18 @@ TEST_CASE("what is applied is read back, and what is not named stays") {
   REQUIRE(second);
   CHECK(second->at("replicas") == tuner::Value(std::int64_t{2}));
   CHECK(second->at("micro_batch") == tuner::Value(std::int64_t{8}));
+}
+
+TEST_CASE("the calling thread is placed on its replica's share of the processors, on all if they are too few") {
+  Bench bench;
+  REQUIRE(bench.session->apply({{"threads", std::int64_t{1}}, {"replicas", std::int64_t{2}}}));
+  REQUIRE(bench.session->place(std::vector<int>{4, 6}));
+  CHECK(bench.backend.placed() == std::vector<int>{4});
+  REQUIRE(bench.session->place(std::vector<int>{5}));
+  CHECK(bench.backend.placed() == std::vector<int>{5});
+  REQUIRE(bench.session->apply({{"threads", std::int64_t{2}}, {"replicas", std::int64_t{1}}}));
+  REQUIRE(bench.session->place(std::vector<int>{4, 6}));
+  CHECK(bench.backend.placed() == std::vector<int>{4, 6});
 }
 
 TEST_CASE("system parameters that make no sense are refused and change nothing") {

@@ -1,10 +1,12 @@
 // tandem tune STUDY.toml
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <ostream>
 #include <stop_token>
+#include <vector>
 
 #include "actors/study/local_cluster.hpp"
 #include "tools/cli/command.hpp"
@@ -96,6 +98,15 @@ ExitCode exit_code_of(const actors::TuneOutcome& outcome) {
   return ExitCode::done;
 }
 
+/// From the request for a host to the end of the first step. The first trial waits for the template to be made; later
+/// ones take a warm host.
+nlohmann::json start_document(std::vector<double> seconds) {
+  const double first = seconds.front();
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return {{"first", first}, {"median", *middle}};
+}
+
 Result<ExitCode> tune(Surroundings& surroundings, const CommonOptions& common, const StudyOptions& options) {
   auto prepared = tune_options(surroundings, common, options);
   if (!prepared) return forward_error(prepared);
@@ -105,6 +116,7 @@ Result<ExitCode> tune(Surroundings& surroundings, const CommonOptions& common, c
   if (common.json) {
     auto document = study_document(outcome->study, outcome->energy_source);
     document["state"] = outcome->state;
+    if (!outcome->start_seconds.empty()) document["start_seconds"] = start_document(outcome->start_seconds);
     write_json(surroundings.out, document);
   } else {
     surroundings.out << final_report(outcome->study, outcome->state);

@@ -47,12 +47,6 @@ bool sensible(const Parameters& system, std::int64_t batch_size) {
   return integer(system, "threads") * replicas == integer(system, "cores") && replicas <= batch_size;
 }
 
-/// A chunk larger than a replica's share is that share: written as 0, so that replicas × micro_batch ≤ batch.
-void trim_chunk(Parameters& system, std::int64_t batch_size) {
-  const std::int64_t replicas = std::max<std::int64_t>(integer(system, "replicas"), 1);
-  if (integer(system, "micro_batch") > batch_size / replicas) system.insert_or_assign("micro_batch", std::int64_t{0});
-}
-
 bool equivalent(const Parameters& a, const Parameters& b, std::int64_t batch_size) {
   if (chunk_size(a, batch_size) != chunk_size(b, batch_size)) return false;
   return std::all_of(a.begin(), a.end(), [&](const auto& item) {
@@ -148,6 +142,11 @@ int Catalog::lease_cores(const SystemSpec& spec, int worker_cores) const {
   return static_cast<int>(std::min<std::int64_t>(most, available));
 }
 
+void Catalog::fit_to_batch(Parameters& system, std::int64_t batch_size) {
+  const std::int64_t replicas = std::max<std::int64_t>(integer(system, "replicas"), 1);
+  if (integer(system, "micro_batch") > batch_size / replicas) system.insert_or_assign("micro_batch", std::int64_t{0});
+}
+
 Parameters Catalog::lease_defaults(const SystemSpec& spec, const LeaseSize& lease) const {
   Parameters system;
   for (const SystemParameter* parameter : parameters_) {
@@ -207,12 +206,12 @@ std::vector<Parameters> Catalog::candidates(const SystemSpec& spec, const LeaseS
   std::erase_if(grid, [&](const Parameters& system) {
     return integer(system, "cores") > lease.cores || !sensible(system, batch);
   });
-  for (Parameters& system : grid) trim_chunk(system, batch);
+  for (Parameters& system : grid) fit_to_batch(system, batch);
   std::stable_sort(grid.begin(), grid.end(),
                    [batch](const Parameters& a, const Parameters& b) { return more_promising(a, b, batch); });
 
   std::vector<Parameters> chosen{lease_defaults(spec, lease)};
-  trim_chunk(chosen.front(), batch);
+  fit_to_batch(chosen.front(), batch);
   for (Parameters& system : grid) {
     if (chosen.size() >= limits::kMaxCandidates) break;
     const bool known = std::any_of(chosen.begin(), chosen.end(),

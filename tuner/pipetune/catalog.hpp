@@ -40,6 +40,8 @@ class Catalog {
   /// The candidate every profile is taken under: cheap everywhere (memory retained, one replica, small chunks), so
   /// that profiling costs little.
   [[nodiscard]] Parameters reference(const SystemSpec& spec, const LeaseSize& lease, std::int64_t batch_size) const;
+  /// A chunk larger than a replica's share of the batch is that share, written as 0: so replicas × micro_batch ≤ batch.
+  static void fit_to_batch(Parameters& system, std::int64_t batch_size);
 
  private:
   explicit Catalog(std::vector<const SystemParameter*> parameters) : parameters_(std::move(parameters)) {}

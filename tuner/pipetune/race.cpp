@@ -25,19 +25,29 @@ constexpr double kHopelessFactor = 1.5;     // of that: no disturbance explains 
 constexpr double kLookShare = 0.75;         // of the budget; the rest pays for telling the best apart
 constexpr double kBeforeDefaultsShare = 0.5;  // of the budget, spent before the defaults are looked at
 constexpr double kDefaultsWorth = 4.0;        // steps: with a smaller budget the defaults stay unknown
+constexpr double kLongStepSeconds = 0.005;    // beside these a change to several threads does not show
 constexpr double kNearFactor = 1.4;           // of the incumbent: what is predicted slower is looked at last
 constexpr double kWarmupShare = 0.5;          // of a step, lost to each change of the configuration
+// Lost to a change to several intra-op threads, until it was seen: teams of threads are made and find their places,
+// and until they have, a step waits for the kernel's next tick (measured: 20 to 50 ms with 0.1 ms steps, kernel 6.18).
+constexpr double kTeamChangeSeconds = 0.025;
 
-/// Excess seconds that one look will probably cost.
+/// Excess seconds that one look will probably cost, the change to it apart.
 double look_cost(double predicted_seconds, double incumbent_seconds, int steps) {
   const double excess = std::max(predicted_seconds - incumbent_seconds, 0.0);
   const bool aborted = predicted_seconds > kAbortFactor * incumbent_seconds;
-  return kWarmupShare * incumbent_seconds + excess * (aborted ? 1 : steps + 1);
+  return excess * (aborted ? 1 : steps + 1);
 }
 
 int steps_lasting(double seconds, double step_seconds, int most) {
   if (!(step_seconds > 0)) return kFewestSteps;
   return static_cast<int>(std::clamp(std::ceil(seconds / step_seconds), 1.0 * kFewestSteps, 1.0 * most));
+}
+
+std::int64_t threads_of(const Entrant& entrant) {
+  const auto found = entrant.system.find("threads");
+  const auto* threads = found == entrant.system.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return threads == nullptr ? 1 : *threads;
 }
 
 template <class T>
@@ -108,9 +118,9 @@ std::optional<RaceWindow> Race::next(double spent_seconds, double budget_seconds
   // The defaults come when the choice is safe: their cost is unknown, and wanted to be known for its own sake only.
   // They tell, too, what candidates like them have in store.
   if (auto look = next_look(Turn::promising, spent_seconds, kLookShare * budget_seconds)) return look;
-  if (entrants_.front().alive() && !entrants_.front().looked && budget_seconds > kDefaultsWorth * incumbent_seconds()) {
+  if (auto look = look_at_defaults(spent_seconds, budget_seconds)) {
     if (auto measurement = next_measurement(spent_seconds, kBeforeDefaultsShare * budget_seconds)) return measurement;
-    return look_at(0, budget_seconds);
+    return look;
   }
   if (auto look = next_look(Turn::near, spent_seconds, kLookShare * budget_seconds)) return look;
   if (auto measurement = next_measurement(spent_seconds, budget_seconds)) return measurement;
@@ -129,8 +139,22 @@ RaceWindow Race::look_at(std::size_t entrant, double budget_seconds) const {
     const LogEstimate time = estimate_log(entrants_[*leader].step_seconds);
     limit = std::exp(time.center + kConfidence * time.error);
   }
-  // Of the defaults one step often says enough, and of slow ones each step is dear: they go without a warm-up.
-  return {entrant, steps, limit * abort_factor(), entrant == 0};
+  return {entrant, steps, limit * abort_factor()};
+}
+
+std::optional<RaceWindow> Race::look_at_defaults(double spent_seconds, double budget_seconds) const {
+  const Entrant& defaults = entrants_.front();
+  const double incumbent = incumbent_seconds();
+  if (!defaults.alive() || defaults.looked || budget_seconds <= kDefaultsWorth * incumbent) return std::nullopt;
+  RaceWindow window = look_at(0, budget_seconds);
+  // Of long steps the first one often says enough, and each is dear: they go without a warm-up.
+  window.cold = incumbent >= kLongStepSeconds;
+  if (window.cold) return window;
+  // Short ones are known at full speed or not at all: what the change costs would pass for slowness.
+  const double excess = std::max(predict().front() - incumbent, 0.0) * (window.steps + 1);
+  if (spent_seconds + change_seconds(0) + excess > budget_seconds) return std::nullopt;
+  window.abort_step_seconds = 0;
+  return window;
 }
 
 std::optional<RaceWindow> Race::next_look(Turn turn, double spent_seconds, double budget_seconds) const {
@@ -142,7 +166,8 @@ std::optional<RaceWindow> Race::next_look(Turn turn, double spent_seconds, doubl
     const bool its_turn = turn == Turn::far || (near && (turn == Turn::near || i <= entrants_.size() / 2));
     if (!its_turn || entrants_[i].looked || !entrants_[i].alive()) continue;
     const RaceWindow window = look_at(i, budget_seconds);
-    if (spent_seconds + look_cost(predicted[i], incumbent, window.steps) > budget_seconds) continue;
+    const double cost = change_seconds(i) + look_cost(predicted[i], incumbent, window.steps);
+    if (spent_seconds + cost > budget_seconds) continue;
     if (!chosen || predicted[i] < predicted[*chosen]) chosen = i;
   }
   if (!chosen) return std::nullopt;
@@ -181,7 +206,15 @@ std::optional<RaceWindow> Race::next_measurement(double spent_seconds, double bu
 
 double Race::change_seconds(std::size_t entrant) const {
   const double known = entrants_[entrant].change_seconds;
-  return known > 0 ? known : kWarmupShare * incumbent_seconds();
+  if (known > 0) return known;
+  const double warmup = kWarmupShare * incumbent_seconds();
+  const std::int64_t threads = threads_of(entrants_[entrant]);
+  if (threads < 2 || incumbent_seconds() >= kLongStepSeconds) return warmup;
+  double seen = 0;  // what others with as many threads lost
+  for (const Entrant& other : entrants_) {
+    if (threads_of(other) == threads) seen = std::max(seen, other.change_seconds);
+  }
+  return std::max(seen > 0 ? seen : kTeamChangeSeconds, warmup);
 }
 
 void Race::record(const RaceWindow& window, const std::vector<double>& step_seconds, double joules_per_step,

@@ -34,7 +34,7 @@ struct RaceWindow {
   std::size_t entrant = 0;
   int steps = 0;                  ///< to measure
   double abort_step_seconds = 0;  ///< 0: no limit
-  bool cold = false;              ///< even the first step counts, if steps are long
+  bool cold = false;              ///< even the first step counts
 };
 
 class Race {
@@ -77,6 +77,7 @@ class Race {
   [[nodiscard]] double incumbent_seconds() const;
   [[nodiscard]] std::optional<RaceWindow> next_look(Turn turn, double spent_seconds, double budget_seconds) const;
   [[nodiscard]] RaceWindow look_at(std::size_t entrant, double budget_seconds) const;
+  [[nodiscard]] std::optional<RaceWindow> look_at_defaults(double spent_seconds, double budget_seconds) const;
   [[nodiscard]] std::optional<RaceWindow> next_measurement(double spent_seconds, double budget_seconds) const;
   [[nodiscard]] std::vector<double> predict() const;
   [[nodiscard]] double change_seconds(std::size_t entrant) const;

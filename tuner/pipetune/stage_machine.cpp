@@ -357,7 +357,7 @@ void StageMachine::plan_probe() {
   if (!window || steps_left() == 0) return finish_probe();
   const Parameters& system = race_.entrants()[window->entrant].system;
   const double step_seconds = best_step_seconds();
-  const int warmup = window->cold && step_seconds >= kBriefStepSeconds ? 0 : warmup_steps(system, step_seconds);
+  const int warmup = window->cold ? 0 : warmup_steps(system, step_seconds);
   request_ = {Stage::probe, system, window->steps, warmup, window->abort_step_seconds};
   request_.steps += request_.warmup_steps;
 }

@@ -185,6 +185,11 @@ class StudyReader {
     std::size_t defaults = 0;
     system.read_choice("defaults", defaults, {"lease", "framework"});
     spec_.system.defaults = static_cast<SystemDefaults>(defaults);
+    if (spec_.system.defaults == SystemDefaults::framework && spec_.system.mode == SystemMode::pipeline) {
+      system.refuse("defaults",
+                    "framework leaves the framework untouched, for benchmarks; with it mode must be \"fixed\" "
+                    "or \"search\"");
+    }
     std::size_t objective = 0;
     system.read_choice("objective", objective, {"time", "energy"});
     spec_.system.objective = static_cast<SystemObjective>(objective);

@@ -137,8 +137,8 @@ TEST_CASE("threads allocate, pass on and free blocks side by side") {
     threads.emplace_back([&, id] {
       Random random(static_cast<std::uint64_t>(id));
       for (int round = 0; round < kRounds; ++round) {
-        auto* block = static_cast<unsigned char*>(
-            allocator.allocate(static_cast<std::size_t>(random.uniform_int(64, 200'000))));
+        auto* block =
+            static_cast<unsigned char*>(allocator.allocate(static_cast<std::size_t>(random.uniform_int(64, 200'000))));
         if (block == nullptr) {
           damaged.fetch_add(1);
           return;

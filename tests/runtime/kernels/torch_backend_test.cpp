@@ -5,7 +5,11 @@
 #include <c10/core/CPUAllocator.h>
 #include <doctest/doctest.h>
 
+#include <span>
 #include <thread>
+#include <vector>
+
+#include "runtime/host/affinity.hpp"
 
 namespace tandem::runtime {
 namespace {
@@ -34,6 +38,30 @@ TEST_CASE("a thread that runs already takes the number it enters with") {
     seen = backend.threads();
   }).join();
   CHECK(seen == 2);
+}
+
+TEST_CASE("each thread that computes is pinned to a processor of its own while there are enough") {
+  const auto before = thread_affinity().value();
+  if (before.size() < 2) {
+    MESSAGE("skipped: needs two processors");
+    return;
+  }
+  const std::vector<int> two(before.begin(), before.begin() + 2);
+  TorchBackend backend;
+  REQUIRE(backend.set_threads(2));
+  REQUIRE(backend.place(two));
+  CHECK(thread_affinity() == std::vector<int>{two[0]});
+  std::vector<std::vector<int>> seen(2);
+  at::parallel_for(0, 2, 1, [&](std::int64_t begin, std::int64_t) {
+    seen[static_cast<std::size_t>(begin)] = thread_affinity().value();
+  });
+  CHECK(seen == std::vector<std::vector<int>>{{two[0]}, {two[1]}});
+  REQUIRE(backend.place(std::span(two).first(1)));  // fewer processors than threads: all share it
+  CHECK(thread_affinity() == std::vector<int>{two[0]});
+  REQUIRE(backend.set_threads(1));
+  REQUIRE(backend.place(std::span(two).last(1)));
+  CHECK(thread_affinity() == std::vector<int>{two[1]});
+  REQUIRE(set_thread_affinity(before));
 }
 
 TEST_CASE("blocks survive a change of allocator in both directions") {

@@ -54,6 +54,30 @@ TEST_CASE("what is slower by far costs one step, what is slower by half few") {
   CHECK(steps[3] < steps[1]);
 }
 
+TEST_CASE("defaults of short steps are measured at full speed: no look at them ends early") {
+  const auto milliseconds = [](auto a, auto b) { return a == 0 && b == 0 ? 20e-3 : 1e-3; };
+  Race race(kGrid, false);
+  race.set_yardstick(1e-3);
+  const auto steps = run(race, milliseconds);
+  CHECK(steps[0] > 1);
+  CHECK_FALSE(race.entrants()[0].dropped);
+  CHECK(race.step_seconds(0) == 20e-3);
+}
+
+TEST_CASE("a change to several threads is not paid for steps so short that it cannot pay back") {
+  const auto of = [](std::int64_t threads) {
+    return Parameters{{"cores", std::int64_t{2}}, {"replicas", 3 - threads}, {"threads", threads}};
+  };
+  for (const double budget_seconds : {0.01, 10.0}) {
+    CAPTURE(budget_seconds);
+    Race race({of(2), of(1)}, false);
+    race.set_yardstick(1e-4);
+    race.record({1, 40, 0}, std::vector<double>(40, 1e-4), 0, 0);
+    const auto window = race.next(0, budget_seconds);
+    CHECK(window.has_value() == (budget_seconds > 1));
+  }
+}
+
 TEST_CASE("one step twice as slow does not lose the race") {
   Race race(kGrid, false);
   const auto first = race.next(0, 1e9);

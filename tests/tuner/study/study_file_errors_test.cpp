@@ -149,6 +149,7 @@ constexpr Case kCases[] = {
     // [system]
     {18, "mode = \"auto\"", "[system] mode = \"auto\": not known; allowed: fixed, search, pipeline"},
     {18, "defaults = true", "[system] defaults = true: must be a string"},
+    {18, "defaults = \"framework\"", "[system] defaults = \"framework\": framework leaves the framework untouched"},
     {18, "objective = \"power\"", "objective = \"power\": not known"},
     {18, "probe_budget = 2", "[system] probe_budget = 2: must be a number from 0 to 1"},
     {18, "cores = []", "[system] cores = []: must name at least one value"},
