@@ -99,7 +99,7 @@ struct TrialReport {
   pipelineState @6 :Text;
   stages @7 :List(StageSpan);
   tuned @8 :Tuned;  # once, when the pipeline has ended or the trial does
-  firstStepSeconds @9 :Float64;  # from StartTrial's arrival to the end of the first step; 0 after the first report
+  startSeconds @9 :Float64;  # from StartTrial's arrival until steps ran at their own speed; 0 after the first report
 }
 
 struct StageSpan {
@@ -303,6 +303,7 @@ struct WindowOutcome {
   applyError @6 :Text;
   sample @7 :WindowSample;
   failure @8 :Failure;  # the step itself failed; null: it did not
+  setupSeconds @9 :Float64;  # of seconds: applying the plan, and what its first step took beyond the quickest after it
 }
 
 # Answer to PipelineBegin and WindowOutcome.

@@ -70,7 +70,7 @@ struct TuneOutcome {
   std::string state;   ///< finished | stopped | failed
   tuner::StudyTotals totals;
   std::string energy_source;  ///< "measured" | "estimated"
-  std::vector<double> start_seconds;  ///< per trial: from the request for a host to the end of its first step
+  std::vector<double> start_seconds;  ///< per trial, as StudyEnd tells them
 };
 
 /// Runs the study to its end. A request to stop gives up the epochs under way, keeps every report and checkpoint, and

@@ -75,7 +75,7 @@ void StudyActor::placed(const tuner::Assignment& assignment, MonotonicTime asked
   running.attempt = ++attempts_;
   running.lease = where.getLeaseId();
   running.actor = runtime::from_address(where.getTrialActor());
-  running.asked_at = asked_at;
+  running.placing_seconds = to_seconds(clock().now() - asked_at);
   auto start = make_message<schemas::StartTrial>();
   launcher_.write_start(*start, assignment, parts_.study.trial_seed(assignment.trial), running.attempt, where);
   runtime::to_address(self(), start->initStudyActor());
@@ -95,8 +95,8 @@ void StudyActor::on_report(schemas::TrialReport::Reader report, Incoming& in) {
   if (found == running_.end() || found->second.attempt != report.getAttempt()) {
     return in.reply_error({ErrorCode::failed_precondition, fmt::format("trial {} does not run in this host", trial)});
   }
-  if (report.getFirstStepSeconds() > 0) {
-    end_.start_seconds.push_back(to_seconds(clock().now() - found->second.asked_at) - report.getSeconds());
+  if (report.getStartSeconds() > 0) {
+    end_.start_seconds.push_back(found->second.placing_seconds + report.getStartSeconds());
   }
   if (report.hasTuned()) found->second.tuned = read_tuned(report.getTuned());
   auto answer = parts_.study.report(trial, static_cast<int>(report.getStep()), read_values(report.getValues()),

@@ -23,7 +23,8 @@ namespace tandem::actors {
 struct StudyEnd {
   std::string state;  ///< finished | stopped | failed
   std::optional<Error> error;
-  std::vector<double> start_seconds;  ///< of each trial: from the request for a host to the end of its first step
+  /// Of each trial: from the request for a host until its steps ran at their own speed.
+  std::vector<double> start_seconds;
 };
 
 class StudyActor final : public runtime::Actor {
@@ -49,7 +50,7 @@ class StudyActor final : public runtime::Actor {
     std::uint32_t attempt = 0;
     std::uint64_t lease = 0;
     runtime::ActorRef actor;
-    MonotonicTime asked_at{};
+    double placing_seconds = 0;  ///< from the request for a host to the order to start
     std::optional<tuner::TrialTuned> tuned;  ///< last told
   };
 

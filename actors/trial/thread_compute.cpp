@@ -1,5 +1,8 @@
 #include "actors/trial/thread_compute.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "actors/codec.hpp"
@@ -11,6 +14,11 @@ namespace tandem::actors {
 using runtime::make_message;
 
 namespace {
+
+/// What the first of a window's steps took beyond the quickest of those after it: fresh pages, new primitives.
+double first_step_excess(double first, double quickest_after) {
+  return std::isfinite(quickest_after) ? std::max(0.0, first - quickest_after) : 0.0;
+}
 
 /// A step right after a change pays for fresh pages and new primitives; only far beyond that is it hopeless.
 constexpr double kWarmupAllowance = 3.0;
@@ -146,8 +154,12 @@ void ThreadCompute::carry_out(WindowOrder& order) {
     return;
   }
 
+  const double apply_seconds = to_seconds(parts_.clock.now() - begin);
+
   std::vector<double> measured;
   std::int64_t done = 0;
+  double first_step = 0;
+  double quickest_after = std::numeric_limits<double>::infinity();
   std::optional<Error> failure;
   const auto energy_before = energy_.read();
   sampler_.begin();
@@ -160,6 +172,11 @@ void ThreadCompute::carry_out(WindowOrder& order) {
     const MonotonicTime step_end = parts_.clock.now();
     const double step_seconds = to_seconds(step_end - step_begin);
     step_begin = step_end;
+    if (done == 0) {
+      first_step = step_seconds;
+    } else {
+      quickest_after = std::min(quickest_after, step_seconds);
+    }
     const bool warm = done++ >= order.warmup_steps;
     if (warm) measured.push_back(step_seconds);
     if (order.abort_step_seconds > 0 && step_seconds > order.abort_step_seconds * (warm ? 1.0 : kWarmupAllowance)) {
@@ -172,6 +189,7 @@ void ThreadCompute::carry_out(WindowOrder& order) {
   message->setApplied(true);
   message->setSteps(done);
   message->setSeconds(to_seconds(parts_.clock.now() - begin));
+  message->setSetupSeconds(apply_seconds + first_step_excess(first_step, quickest_after));
   message->setEnergyJoules(energy_.read().joules - energy_before.joules);
   write_numbers(message->initStepSeconds(static_cast<unsigned>(measured.size())), measured);
   if (failure) write_failure(message->initFailure(), *failure);

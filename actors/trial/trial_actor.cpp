@@ -147,7 +147,7 @@ void TrialActor::run_window() {
   WindowOrder window = plan_;
   const std::int64_t left = steps_per_epoch_ - step_ % steps_per_epoch_;
   window.steps = std::clamp<std::int64_t>(window.steps, 1, left);
-  if (first_step_seconds_ == 0) window.steps = std::min<std::int64_t>(window.steps, kFirstWindowSteps);
+  if (start_seconds_ == 0) window.steps = std::min<std::int64_t>(window.steps, kFirstWindowSteps);
   parts_.compute.run_window(std::move(window));
 }
 
@@ -156,9 +156,8 @@ void TrialActor::on_window(schemas::WindowOutcome::Reader outcome) {
   step_ += outcome.getSteps();
   epoch_seconds_ += outcome.getSeconds();
   epoch_joules_ += outcome.getEnergyJoules();
-  if (first_step_seconds_ == 0 && outcome.getSteps() > 0) {
-    first_step_seconds_ = to_seconds(clock().now() - started_at_) * 1.0 -
-                          outcome.getSeconds() * (1.0 - 1.0 / static_cast<double>(outcome.getSteps()));
+  if (start_seconds_ == 0 && outcome.getSteps() > 0) {
+    start_seconds_ = to_seconds(clock().now() - started_at_) - outcome.getSeconds() + outcome.getSetupSeconds();
   }
   if (outcome.getSteps() > 0) {
     tell_progress(read_parameters(outcome.getPlan().getSystem()),
@@ -187,8 +186,9 @@ void TrialActor::tell_pipeline(schemas::WindowOutcome::Reader outcome) {
 
 void TrialActor::tell_progress(const tuner::Parameters& system, double step_seconds) {
   const MonotonicTime now = clock().now();
-  if (now - progress_told_at_ < kProgressInterval) return;
+  if (now - progress_told_at_ < kProgressInterval && plan_.stage == told_stage_) return;
   progress_told_at_ = now;
+  told_stage_ = plan_.stage;
   auto progress = make_message<schemas::TrialProgress>();
   progress->setTrial(order_->trial);
   progress->setAttempt(order_->attempt);
@@ -216,11 +216,11 @@ void TrialActor::report(const tuner::Values& values) {
   message->setPipelineState(pipeline_state_.c_str());
   write_stages(message->initStages(static_cast<unsigned>(stages_.size())), stages_);
   if (tuned_) write_tuned(message->initTuned(), *tuned_);
-  message->setFirstStepSeconds(first_step_seconds_ > 0 ? first_step_seconds_ : 0);
+  message->setStartSeconds(start_seconds_ > 0 ? start_seconds_ : 0);
   stages_.clear();
   epoch_seconds_ = 0;
   epoch_joules_ = 0;
-  first_step_seconds_ = -1;  // told once
+  start_seconds_ = -1;  // told once
   ask<schemas::TrialDecision>(order_->study, std::move(message), kReportDeadline, [this](auto decision) {
     if (!decision) return end(decision.error().within("report"));
     decided(decision->root().getDecision().cStr());

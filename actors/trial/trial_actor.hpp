@@ -74,7 +74,8 @@ class TrialActor final : public runtime::Actor {
   std::optional<tuner::TrialTuned> tuned_;
   MonotonicTime started_at_{};
   MonotonicTime progress_told_at_{};
-  double first_step_seconds_ = 0;
+  std::optional<tuner::Stage> told_stage_;
+  double start_seconds_ = 0;
   double epoch_seconds_ = 0;
   double epoch_joules_ = 0;
 };

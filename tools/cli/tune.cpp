@@ -98,8 +98,8 @@ ExitCode exit_code_of(const actors::TuneOutcome& outcome) {
   return ExitCode::done;
 }
 
-/// From the request for a host to the end of the first step. The first trial waits for the template to be made; later
-/// ones take a warm host.
+/// From the request for a host until steps ran at their own speed. The first trial waits for the template to be made;
+/// later ones take a warm host.
 nlohmann::json start_document(std::vector<double> seconds) {
   const double first = seconds.front();
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
