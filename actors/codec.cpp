@@ -11,10 +11,18 @@ Parameters read_parameters(NamedValues::Reader values) {
   for (const auto value : values) {
     tuner::Value& slot = parameters[value.getName().cStr()];
     switch (value.which()) {
-      case schemas::NamedValue::BOOLEAN: slot = value.getBoolean(); break;
-      case schemas::NamedValue::INTEGER: slot = static_cast<std::int64_t>(value.getInteger()); break;
-      case schemas::NamedValue::NUMBER: slot = value.getNumber(); break;
-      case schemas::NamedValue::TEXT: slot = std::string(value.getText().cStr()); break;
+      case schemas::NamedValue::BOOLEAN:
+        slot = value.getBoolean();
+        break;
+      case schemas::NamedValue::INTEGER:
+        slot = static_cast<std::int64_t>(value.getInteger());
+        break;
+      case schemas::NamedValue::NUMBER:
+        slot = value.getNumber();
+        break;
+      case schemas::NamedValue::TEXT:
+        slot = std::string(value.getText().cStr());
+        break;
     }
   }
   return parameters;
@@ -169,9 +177,10 @@ void write_failure(schemas::Failure::Builder out, const Error& error) {
 
 Error read_failure(schemas::Failure::Reader failure) {
   static constexpr std::array kCodes = {
-      ErrorCode::invalid_argument,  ErrorCode::not_found,   ErrorCode::already_exists,    ErrorCode::permission_denied,
-      ErrorCode::resource_exhausted, ErrorCode::unavailable, ErrorCode::deadline_exceeded, ErrorCode::cancelled,
-      ErrorCode::failed_precondition, ErrorCode::data_loss,  ErrorCode::infeasible};
+      ErrorCode::invalid_argument,  ErrorCode::not_found,          ErrorCode::already_exists,
+      ErrorCode::permission_denied, ErrorCode::resource_exhausted, ErrorCode::unavailable,
+      ErrorCode::deadline_exceeded, ErrorCode::cancelled,          ErrorCode::failed_precondition,
+      ErrorCode::data_loss,         ErrorCode::infeasible};
   for (const auto code : kCodes) {
     if (to_string(code) == failure.getCode().cStr()) return {code, failure.getMessage().cStr()};
   }

@@ -32,7 +32,7 @@ struct PlaceTrial {
   trial @1 :Int64;
   attempt @2 :UInt32;
   cores @3 :UInt32;
-  memoryBytes @4 :Int64;
+  memoryBytes @4 :Int64;  # leased, and the limit of its host; 0: none
   environment @5 :Text;  # key of the template: "lease" or "framework"
 }
 
@@ -81,7 +81,6 @@ struct StartTrial {
   studyActor @18 :Actor.ActorAddress;
   groundTruthActor @19 :Actor.ActorAddress;
   frameworkDefaults @20 :Bool;  # leave threads, affinity and allocator as the framework has them
-  memoryLimitBytes @21 :Int64;
 }
 
 struct Configuration {
@@ -139,6 +138,7 @@ struct TrialEnded {
   trial @0 :Int64;
   attempt @1 :UInt32;
   failure @2 :Failure;  # null: it ended as decided
+  checkpointFailed @3 :Bool;  # the failure is the checkpoint storage's, not the trial's own
 }
 
 # Study → trial actor: measure the test split from this checkpoint. Answered by `TestMetrics`.
@@ -168,6 +168,7 @@ struct EpochFinished {
   values @1 :List(Metric);
   evaluationSeconds @2 :Float64;
   checkpointSeconds @3 :Float64;
+  checkpointFailed @4 :Bool;  # the failure is that of writing the checkpoint
 }
 
 # Worker → template, opaque to the template itself: what its hosts shall be warm for.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/byte_size.hpp"
 #include "runtime/host/cgroup.hpp"
 #include "runtime/host/energy.hpp"
 #include "runtime/host/memory.hpp"
@@ -31,10 +32,6 @@ std::optional<std::string> read_text(const Patient& patient, const std::string& 
   const auto text = patient.files.read_file(path, limits::kSystemFileBytes);
   if (!text) return std::nullopt;
   return std::string(trimmed(*text));
-}
-
-std::string gibibytes(std::int64_t bytes) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(std::int64_t{1} << 30));
 }
 
 /// The processor's feature names, from the first "flags" line.
@@ -102,10 +99,11 @@ Finding examine_numa(const Patient& patient) {
 Finding examine_memory(const Patient& patient) {
   const auto topology = detect_topology(patient.files);
   const std::int64_t bytes = topology ? topology->memory_limit_bytes : 0;
-  Finding finding{"memory", State::ok, gibibytes(bytes), "shared by all trials; one that runs out fails alone", ""};
+  Finding finding{"memory", State::ok, format_byte_size(bytes), "shared by all trials; one that runs out fails alone",
+                  ""};
   if (bytes < kMinimumMemoryBytes) {
     finding.state = State::degraded;
-    finding.remedy = fmt::format("give this process {} or more (memory.max)", gibibytes(kMinimumMemoryBytes));
+    finding.remedy = fmt::format("give this process {} or more (memory.max)", format_byte_size(kMinimumMemoryBytes));
   }
   return finding;
 }

@@ -16,6 +16,7 @@ inline constexpr std::int64_t kMaxParallel = 100'000;
 inline constexpr std::int64_t kMaxEpochs = 1'000'000;
 inline constexpr std::int64_t kMaxReductionFactor = 1'000;
 inline constexpr std::size_t kMaxCommandWords = 1'000;
+inline constexpr std::int64_t kMinTrialMemoryBytes = std::int64_t{64} << 20;
 inline constexpr std::size_t kMaxSystemValues = 1'000;  ///< of one system parameter
 
 // Spaces

@@ -10,6 +10,7 @@
 #include "actors/study/study_opening.hpp"
 #include "actors/worker/process_host_provider.hpp"
 #include "actors/worker/worker_actor.hpp"
+#include "runtime/base/byte_size.hpp"
 #include "runtime/base/random.hpp"
 #include "runtime/host/energy.hpp"
 #include "runtime/host/topology.hpp"
@@ -21,8 +22,14 @@ namespace {
 constexpr const char* kGroundTruthDocument = "ground_truth";
 constexpr std::uint64_t kWorkerNode = 1;
 
-/// The processors the embedded worker lends.
-Result<std::vector<int>> lent_processors(const FileSystem& files, int wanted) {
+/// What the embedded worker lends.
+struct Lent {
+  std::vector<int> processors;
+  std::int64_t memory_bytes = 0;
+  [[nodiscard]] int cores() const { return static_cast<int>(processors.size()); }
+};
+
+Result<Lent> lent_by(const FileSystem& files, int wanted) {
   auto topology = runtime::detect_topology(files);
   if (!topology) return forward_error(topology);
   if (wanted > topology->available_cores) {
@@ -31,24 +38,30 @@ Result<std::vector<int>> lent_processors(const FileSystem& files, int wanted) {
   auto processors = topology->processors;
   processors.resize(std::min<std::size_t>(processors.size(),
                                           static_cast<std::size_t>(wanted > 0 ? wanted : topology->available_cores)));
-  return processors;
+  return Lent{std::move(processors), topology->memory_limit_bytes};
 }
 
-/// Refuses a study that asks for more cores than there are.
-Result<> check_cores(const tuner::StudySpec& spec, int available) {
+/// Refuses a study that asks for more cores or memory than there are.
+Result<> check_feasible(const tuner::StudySpec& spec, const Lent& lent) {
+  if (spec.trial.memory_bytes > lent.memory_bytes) {
+    return fail(ErrorCode::infeasible, "[trial] memory: {} asked for; the only worker lends {}",
+                format_byte_size(spec.trial.memory_bytes), format_byte_size(lent.memory_bytes));
+  }
   const auto listed = spec.system.values.find("cores");
   if (listed == spec.system.values.end()) return {};
   for (const auto& value : listed->second) {
     const auto* cores = std::get_if<std::int64_t>(&value);
-    if (cores != nullptr && *cores > available) {
-      return fail(ErrorCode::infeasible, "[system] cores: {} asked for; the only worker lends {}", *cores, available);
+    if (cores != nullptr && *cores > lent.cores()) {
+      return fail(ErrorCode::infeasible, "[system] cores: {} asked for; the only worker lends {}", *cores,
+                  lent.cores());
     }
   }
   return {};
 }
 
-int slots_of(const tuner::StudySpec& spec, int available) {
-  int least = tuner::Catalog::builtin().lease_cores(spec.system, available);
+/// How many trials run at a time.
+int slots_of(const tuner::StudySpec& spec, const Lent& lent) {
+  int least = tuner::Catalog::builtin().lease_cores(spec.system, lent.cores());
   if (spec.system.mode == tuner::SystemMode::search) {
     if (const auto listed = spec.system.values.find("cores"); listed != spec.system.values.end()) {
       for (const auto& value : listed->second) {
@@ -56,8 +69,9 @@ int slots_of(const tuner::StudySpec& spec, int available) {
       }
     }
   }
-  const int fitting = std::max(1, available / std::max(1, least));
-  return spec.max_parallel > 0 ? std::min(fitting, spec.max_parallel) : fitting;
+  std::int64_t fitting = std::max(1, lent.cores() / std::max(1, least));
+  if (spec.trial.memory_bytes > 0) fitting = std::min(fitting, lent.memory_bytes / spec.trial.memory_bytes);
+  return static_cast<int>(spec.max_parallel > 0 ? std::min<std::int64_t>(fitting, spec.max_parallel) : fitting);
 }
 
 std::string make_token() {
@@ -99,10 +113,9 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
   SystemClock clock;
   PosixProcessLauncher launcher;
 
-  auto processors = lent_processors(files, options.cores);
-  if (!processors) return forward_error(processors);
-  const int available = static_cast<int>(processors->size());
-  if (auto fits = check_cores(options.spec, available); !fits) return forward_error(fits);
+  auto lent = lent_by(files, options.cores);
+  if (!lent) return forward_error(lent);
+  if (auto fits = check_feasible(options.spec, *lent); !fits) return forward_error(fits);
 
   auto store = tuner::open_sqlite_store(options.state_directory);
   if (!store) return forward_error(store);
@@ -133,10 +146,11 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
   const auto& spec = options.spec;
   ProcessHostProvider hosts(
       {options.trial_host_program, spec.trial.workload, spec.trial.dataset, options.data_directory, address, token},
-      head, launcher);
-  const int slots = slots_of(spec, available);
+      head, launcher, files);
+  const int slots = slots_of(spec, *lent);
   const auto worker = head.spawn<WorkerActor>(
-      {.name = "worker"}, WorkerActor::Parts{"local", *processors, hosts, std::min(slots, kWarmHosts)});
+      {.name = "worker"},
+      WorkerActor::Parts{"local", lent->processors, lent->memory_bytes, hosts, std::min(slots, kWarmHosts)});
   const auto keeper = head.spawn<GroundTruthActor>(
       {.name = "ground_truth"}, std::move(*ground_truth), [ground_truth_store](const std::string& json) {
         return ground_truth_store->put_document(kGroundTruthDocument, json);
@@ -148,7 +162,7 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
   StudyActor::Parts parts{std::move(*study),
                           std::move(*store),
                           files,
-                          {options.data_directory, checkpoint_root(options.state_directory, spec.name), available},
+                          {options.data_directory, checkpoint_root(options.state_directory, spec.name), lent->cores()},
                           worker,
                           keeper,
                           observer,

@@ -18,8 +18,8 @@ namespace tandem::actors {
 struct TuneOptions {
   tuner::StudySpec spec;
   std::uint64_t seed = 0;  ///< of a new study; one that is resumed keeps its own
-  bool resume = false;  ///< go on where an unfinished study stands; start it when there is none
-  bool fresh = false;   ///< forget what the state directory holds of this study, then start
+  bool resume = false;     ///< go on where an unfinished study stands; start it when there is none
+  bool fresh = false;      ///< forget what the state directory holds of this study, then start
   std::string state_directory;
   std::string data_directory;      ///< searched first; then the shipped data and $TANDEM_DATA
   std::string trial_host_program;  ///< path of `tandem-trial-host`
@@ -35,8 +35,8 @@ struct TrialSnapshot {
   int epochs = 0;  ///< of a complete trial
   /// Of the epoch in progress, from 0 to 1.
   double epoch_progress = 0;
-  std::string stage;                    ///< "profile", "match", "probe", "exploit"; empty when not running
-  std::vector<double> objective_values; ///< first objective, one per report
+  std::string stage;                     ///< "profile", "match", "probe", "exploit"; empty when not running
+  std::vector<double> objective_values;  ///< first objective, one per report
   tuner::Parameters params;
   tuner::Parameters system;  ///< in force now
   double step_seconds = 0;   ///< of the last window; 0: none yet
@@ -50,7 +50,7 @@ struct StudySnapshot {
   double elapsed_seconds = 0;  ///< of this run and those it resumes
   int max_trials = 0;
   int waiting = 0, running = 0, paused = 0, completed = 0, stopped = 0, failed = 0;
-  int slots = 0;  ///< trials that may run at a time
+  int slots = 0;                      ///< trials that may run at a time
   std::vector<TrialSnapshot> trials;  ///< by id
   std::optional<tuner::BestTrial> best;
   double eta_seconds = -1;  ///< until the study ends; negative: not known yet
@@ -69,7 +69,7 @@ struct TuneOutcome {
   tuner::Study study;  ///< as it ended: trials, best, test values
   std::string state;   ///< finished | stopped | failed
   tuner::StudyTotals totals;
-  std::string energy_source;  ///< "measured" | "estimated"
+  std::string energy_source;          ///< "measured" | "estimated"
   std::vector<double> start_seconds;  ///< per trial, as StudyEnd tells them
 };
 
@@ -78,7 +78,6 @@ struct TuneOutcome {
 /// Errors: failed_precondition, the study exists unfinished and neither resume nor fresh is set; already_exists, it is
 /// finished already; infeasible, no worker could ever lend what a trial needs; anything the store or the trial host
 /// meets before the first trial starts.
-[[nodiscard]] Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observer,
-                                                    std::stop_token stop);
+[[nodiscard]] Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observer, std::stop_token stop);
 
 }  // namespace tandem::actors

@@ -86,12 +86,24 @@ StudySnapshot SnapshotMaker::make(const tuner::Study& study, int slots, double e
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto& trial = trials[i];
     switch (trial.state) {
-      case TrialState::waiting: ++shown.waiting; break;
-      case TrialState::running: ++shown.running; break;
-      case TrialState::paused: ++shown.paused; break;
-      case TrialState::completed: ++shown.completed; break;
-      case TrialState::stopped: ++shown.stopped; break;
-      case TrialState::failed: ++shown.failed; break;
+      case TrialState::waiting:
+        ++shown.waiting;
+        break;
+      case TrialState::running:
+        ++shown.running;
+        break;
+      case TrialState::paused:
+        ++shown.paused;
+        break;
+      case TrialState::completed:
+        ++shown.completed;
+        break;
+      case TrialState::stopped:
+        ++shown.stopped;
+        break;
+      case TrialState::failed:
+        ++shown.failed;
+        break;
     }
     if (i >= listed_from || trial.state == TrialState::running) shown.trials.push_back(describe(trial, spec));
   }

@@ -52,6 +52,7 @@ void StudyActor::place(tuner::Assignment assignment) {
   request->setStudy(parts_.study.spec().name.c_str());
   request->setTrial(assignment.trial);
   request->setCores(static_cast<std::uint32_t>(launcher_.lease_cores(assignment.system)));
+  request->setMemoryBytes(parts_.study.spec().trial.memory_bytes);
   request->setEnvironment(launcher_.environment().c_str());
   ++placing_;
   const MonotonicTime asked_at = clock().now();
@@ -66,7 +67,10 @@ void StudyActor::place(tuner::Assignment assignment) {
 void StudyActor::placed(const tuner::Assignment& assignment, MonotonicTime asked_at,
                         schemas::TrialPlaced::Reader where) {
   if (stopping_ || ended_) return release(where.getLeaseId());
-  if (auto made = checkpoints_.prepare(assignment.trial); !made) return abort(made.error());
+  if (auto made = checkpoints_.prepare(assignment.trial); !made) {
+    release(where.getLeaseId());
+    return abort_for_storage(made.error());
+  }
   if (auto started = parts_.study.started(assignment.trial, where.getWorker().cStr()); !started) {
     return abort(started.error());
   }
@@ -124,6 +128,8 @@ void StudyActor::on_ended(schemas::TrialEnded::Reader ended) {
   const auto found = running_.find(ended.getTrial());
   if (found == running_.end() || found->second.attempt != ended.getAttempt() || !ended.hasFailure()) return;
   const Error error = read_failure(ended.getFailure());
+  // No trial could go on there, and none is to blame: the epoch is trained again when the study is resumed.
+  if (ended.getCheckpointFailed()) return abort_for_storage(error.within(fmt::format("trial {}", ended.getTrial())));
   fail_trial(ended.getTrial(), error.code() == ErrorCode::resource_exhausted ? "out_of_memory" : "failed",
              error.message());
 }
@@ -190,7 +196,7 @@ void StudyActor::stop_study() {
 void StudyActor::conclude() {
   concluding_ = true;
   const auto best = parts_.study.best();
-  if (!best) return end("failed");
+  if (!best) return end("finished");  // with nothing found
   const auto* trial = parts_.study.find(best->trial);
   if (trial != nullptr && trial->test_values.empty()) return measure_test(*best);
   end("finished");
@@ -202,6 +208,7 @@ void StudyActor::measure_test(const tuner::BestTrial& best) {
   request->setStudy(parts_.study.spec().name.c_str());
   request->setTrial(best.trial);
   request->setCores(static_cast<std::uint32_t>(launcher_.lease_cores({})));
+  request->setMemoryBytes(parts_.study.spec().trial.memory_bytes);
   request->setEnvironment(launcher_.environment().c_str());
   ask<schemas::TrialPlaced>(parts_.worker, std::move(request), kPlaceDeadline, [this, best](auto where) {
     if (!where) return abort(where.error());
@@ -240,7 +247,9 @@ void StudyActor::end(std::string state) {
   if (state != "stopped") {
     for (const auto& trial : parts_.study.trials()) checkpoints_.tidy(trial);  // those that were paused to the end
   }
-  if (auto kept = parts_.store->set_state(parts_.study.spec().name, state); !kept) return abort(kept.error());
+  if (auto kept = parts_.store->set_state(parts_.study.spec().name, state); !kept) {
+    return abort_for_storage(kept.error());
+  }
   if (auto flushed = parts_.store->flush(); !flushed) log().warning("{}", flushed.error().message());
   ended_ = true;
   end_.state = std::move(state);
@@ -260,13 +269,19 @@ void StudyActor::abort(const Error& error) {
   stop();
 }
 
+void StudyActor::abort_for_storage(const Error& error) {
+  abort({error.code(),
+         fmt::format("{}; what was reported before is kept: {} go on with --resume", error.message(),
+                     error.code() == ErrorCode::resource_exhausted ? "free space there, then" : "mend it, then")});
+}
+
 // ---- durability and display
 
 bool StudyActor::persist() {
   const auto events = parts_.study.take_events();
   if (events.empty()) return true;
   if (auto kept = parts_.store->append(parts_.study.spec().name, events); !kept) {
-    abort(kept.error());
+    abort_for_storage(kept.error());
     return false;
   }
   if (!commit_due_) {
@@ -279,7 +294,7 @@ bool StudyActor::persist() {
 void StudyActor::group_commit() {
   commit_due_ = false;
   if (ended_) return;
-  if (auto flushed = parts_.store->flush(); !flushed) abort(flushed.error());
+  if (auto flushed = parts_.store->flush(); !flushed) abort_for_storage(flushed.error());
 }
 
 void StudyActor::tick() {

@@ -36,8 +36,8 @@ class StudyActor final : public runtime::Actor {
     LaunchSettings launch;
     runtime::ActorRef worker;
     runtime::ActorRef ground_truth;
-    StudyObserver* observer = nullptr;    ///< may be null; outlives the actor
-    int slots = 1;                        ///< trials at a time
+    StudyObserver* observer = nullptr;                   ///< may be null; outlives the actor
+    int slots = 1;                                       ///< trials at a time
     std::function<void(StudyEnd, tuner::Study)> on_end;  ///< once, on the actor's thread
   };
 
@@ -50,7 +50,7 @@ class StudyActor final : public runtime::Actor {
     std::uint32_t attempt = 0;
     std::uint64_t lease = 0;
     runtime::ActorRef actor;
-    double placing_seconds = 0;  ///< from the request for a host to the order to start
+    double placing_seconds = 0;              ///< from the request for a host to the order to start
     std::optional<tuner::TrialTuned> tuned;  ///< last told
   };
 
@@ -70,6 +70,8 @@ class StudyActor final : public runtime::Actor {
   void measure_test(const tuner::BestTrial& best);
   void end(std::string state);
   void abort(const Error& error);
+  /// When store or checkpoints cannot be written. The study stays unfinished; the error says how it goes on.
+  void abort_for_storage(const Error& error);
 
   /// Makes what happened durable. False: it could not, and the study has been aborted.
   bool persist();

@@ -42,7 +42,7 @@ std::int64_t batch_size_of(const Parameters& params) {
 }  // namespace
 
 std::vector<Parameters> TrialLauncher::candidates(const tuner::Assignment& assignment, const Parameters& params) const {
-  const LeaseSize lease{lease_cores(assignment.system), 0};
+  const LeaseSize lease{lease_cores(assignment.system), spec_.trial.memory_bytes};
   const Catalog& catalog = Catalog::builtin();
   if (spec_.system.mode == tuner::SystemMode::pipeline) {
     return catalog.candidates(spec_.system, lease, batch_size_of(params));
@@ -73,7 +73,7 @@ void TrialLauncher::write_start(schemas::StartTrial::Builder start, const tuner:
   start.setPipeline(spec_.system.mode == tuner::SystemMode::pipeline);
   const auto grid = candidates(assignment, params);
   write_configurations(start.initCandidates(static_cast<unsigned>(grid.size())), grid);
-  const LeaseSize lease{static_cast<int>(where.getCores().size()), 0};
+  const LeaseSize lease{static_cast<int>(where.getCores().size()), spec_.trial.memory_bytes};
   const Parameters reference = Catalog::builtin().reference(spec_.system, lease, batch_size_of(params));
   write_parameters(start.initReference(static_cast<unsigned>(reference.size())), reference);
   start.setProbeBudget(spec_.system.probe_budget);

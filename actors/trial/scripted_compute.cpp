@@ -76,6 +76,9 @@ void ScriptedCompute::run_window(WindowOrder order) {
     outcome->setApplied(true);
     outcome->setSteps(done);
     outcome->setSeconds(seconds);
+    if (script_.fail_at_epoch > 0 && step_ >= script_.fail_at_epoch * script_.steps_per_epoch) {
+      write_failure(outcome->initFailure(), {ErrorCode::internal, "scripted failure"});
+    }
     write_numbers(outcome->initStepSeconds(static_cast<unsigned>(measured.size())), measured);
     auto sample = outcome->initSample();
     sample.setSteps(static_cast<std::uint32_t>(done));
@@ -93,6 +96,7 @@ void ScriptedCompute::finish_epoch(std::string checkpoint_file, std::string obso
     if (!checkpoint_file.empty()) {
       if (auto written = write_checkpoint(files_, checkpoint_file, std::to_string(step_)); !written) {
         write_failure(finished->initFailure(), written.error());
+        finished->setCheckpointFailed(true);
       }
     }
     if (!obsolete_file.empty()) (void)files_.remove(obsolete_file);

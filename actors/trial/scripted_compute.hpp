@@ -20,6 +20,7 @@ struct TrialScript {
   std::function<double(const SessionSpec&, const tuner::Parameters& system, std::int64_t step)> step_seconds;
   std::function<Metrics(const SessionSpec&, int epoch)> evaluate;
   double open_seconds = 0;
+  int fail_at_epoch = 0;                         ///< the step before the end of this epoch fails; 0: none does
   std::function<void(const OpenOrder&)> opened;  ///< for checks; may be empty
 };
 

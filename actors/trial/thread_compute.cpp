@@ -218,8 +218,13 @@ void ThreadCompute::carry_out(EpochOrder& order) {
   if (!metrics) {
     outcome = forward_error(metrics);
   } else if (!order.checkpoint_file.empty()) {
-    auto bytes = session_->save();
-    outcome = bytes ? write_checkpoint(parts_.files, order.checkpoint_file, *bytes) : Result<>(forward_error(bytes));
+    const auto bytes = session_->save();
+    if (!bytes) {
+      outcome = forward_error(bytes);
+    } else {
+      outcome = write_checkpoint(parts_.files, order.checkpoint_file, *bytes);
+      message->setCheckpointFailed(!outcome);
+    }
     if (outcome && !order.obsolete_file.empty()) (void)parts_.files.remove(order.obsolete_file);
   }
   if (!outcome) {

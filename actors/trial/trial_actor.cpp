@@ -201,7 +201,7 @@ void TrialActor::tell_progress(const tuner::Parameters& system, double step_seco
 }
 
 void TrialActor::on_epoch(schemas::EpochFinished::Reader epoch) {
-  if (epoch.hasFailure()) return end(read_failure(epoch.getFailure()));
+  if (epoch.hasFailure()) return end(read_failure(epoch.getFailure()), epoch.getCheckpointFailed());
   report(read_values(epoch.getValues()));
 }
 
@@ -232,11 +232,12 @@ void TrialActor::decided(const std::string& decision) {
   continue_epoch();
 }
 
-void TrialActor::end(const std::optional<Error>& failure) {
+void TrialActor::end(const std::optional<Error>& failure, bool checkpoint_failed) {
   auto ended = make_message<schemas::TrialEnded>();
   ended->setTrial(order_->trial);
   ended->setAttempt(order_->attempt);
   if (failure) write_failure(ended->initFailure(), *failure);
+  ended->setCheckpointFailed(checkpoint_failed);
   (void)send(order_->study, std::move(ended));
 }
 

@@ -17,9 +17,9 @@ namespace tandem::actors {
 class TrialActor final : public runtime::Actor {
  public:
   struct Parts {
-    Compute& compute;              ///< outlives the actor
-    runtime::ActorRef pipeline;    ///< PipelineStageActor of this host
-    std::string host_class;        ///< key of the evidence gathered here
+    Compute& compute;            ///< outlives the actor
+    runtime::ActorRef pipeline;  ///< PipelineStageActor of this host
+    std::string host_class;      ///< key of the evidence gathered here
   };
 
   explicit TrialActor(Parts parts);
@@ -59,16 +59,16 @@ class TrialActor final : public runtime::Actor {
   void report(const tuner::Values& values);
   void decided(const std::string& decision);
   void tell_progress(const tuner::Parameters& system, double step_seconds);
-  void end(const std::optional<Error>& failure);
+  void end(const std::optional<Error>& failure, bool checkpoint_failed = false);
 
   Parts parts_;
   std::optional<Order> order_;
   std::optional<runtime::Responder> test_answer_;  ///< set: this host only measures the test split
 
   std::int64_t steps_per_epoch_ = 0;
-  std::int64_t step_ = 0;        ///< since the beginning of training
+  std::int64_t step_ = 0;  ///< since the beginning of training
   ModelFeatures features_;
-  WindowOrder plan_;             ///< what to run next
+  WindowOrder plan_;  ///< what to run next
   std::string pipeline_state_;
   std::vector<tuner::StageRecord> stages_;
   std::optional<tuner::TrialTuned> tuned_;

@@ -15,8 +15,11 @@ namespace {
 /// OpenMP reads these once, when a process first runs an operator; so they are the template's.
 std::map<std::string, std::optional<std::string>> variables_of(const std::string& environment) {
   if (environment == kFrameworkEnvironment) return {};
-  return {{"OMP_WAIT_POLICY", "passive"}, {"GOMP_SPINCOUNT", "0"}, {"OMP_NUM_THREADS", "1"},
-          {"OPENBLAS_NUM_THREADS", "1"},  {"OMP_PROC_BIND", "false"},
+  return {{"OMP_WAIT_POLICY", "passive"},
+          {"GOMP_SPINCOUNT", "0"},
+          {"OMP_NUM_THREADS", "1"},
+          {"OPENBLAS_NUM_THREADS", "1"},
+          {"OMP_PROC_BIND", "false"},
           // OpenBLAS' own threads then sleep at once when there is nothing to do, as OpenMP's do.
           {"OPENBLAS_THREAD_TIMEOUT", "4"}};
 }
@@ -28,8 +31,8 @@ std::string preparation_of(const HostSettings& settings, const std::string& envi
   preparation.setDataset(settings.dataset.c_str());
   preparation.setDataDirectory(settings.data_directory.c_str());
   preparation.setAddress(settings.address.c_str());
-  preparation.setToken(kj::ArrayPtr<const kj::byte>(reinterpret_cast<const kj::byte*>(settings.token.data()),
-                                                    settings.token.size()));
+  preparation.setToken(
+      kj::ArrayPtr<const kj::byte>(reinterpret_cast<const kj::byte*>(settings.token.data()), settings.token.size()));
   preparation.setEnvironment(environment.c_str());
   const auto words = capnp::messageToFlatArray(message);
   const auto bytes = words.asBytes();
@@ -38,8 +41,9 @@ std::string preparation_of(const HostSettings& settings, const std::string& envi
 
 }  // namespace
 
-ProcessHostProvider::ProcessHostProvider(HostSettings settings, runtime::Runtime& runtime, ProcessLauncher& launcher)
-    : settings_(std::move(settings)), runtime_(runtime), launcher_(launcher) {}
+ProcessHostProvider::ProcessHostProvider(HostSettings settings, runtime::Runtime& runtime, ProcessLauncher& launcher,
+                                         FileSystem& files)
+    : settings_(std::move(settings)), runtime_(runtime), launcher_(launcher), files_(files) {}
 
 ProcessHostProvider::~ProcessHostProvider() { shutdown(); }
 
@@ -51,7 +55,7 @@ Result<ProcessHostProvider::Template*> ProcessHostProvider::template_for(const s
   spec.environment = variables_of(environment);
   spec.standard_output = StreamSource::from(2);  // standard output is for answers
   auto client = runtime::TemplateClient::launch(
-      launcher_, runtime_.clock(), std::move(spec),
+      launcher_, files_, runtime_.clock(), std::move(spec),
       [this, environment](const runtime::TemplateNotice& notice) { noticed(environment, notice); });
   if (!client) return forward_error(client, "trial host");
   kept.client = std::move(*client);
@@ -67,6 +71,15 @@ Result<> ProcessHostProvider::request(const std::string& environment) {
   auto ticket = (*kept)->client->fork_child({});
   if (!ticket) return forward_error(ticket, "trial host");
   return {};
+}
+
+Result<> ProcessHostProvider::limit_memory(std::int64_t pid, std::int64_t memory_bytes) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [environment, kept] : templates_) {
+    const auto found = kept.hosts.find(pid);
+    if (found != kept.hosts.end() && kept.client) return kept.client->limit_child(found->second, memory_bytes);
+  }
+  return fail(ErrorCode::not_found, "trial host {}: has ended", pid);
 }
 
 void ProcessHostProvider::dismiss(std::int64_t pid) {

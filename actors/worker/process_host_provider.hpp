@@ -25,12 +25,13 @@ struct HostSettings {
 
 class ProcessHostProvider final : public HostProvider {
  public:
-  /// `runtime` and `launcher` outlive the provider.
-  ProcessHostProvider(HostSettings settings, runtime::Runtime& runtime, ProcessLauncher& launcher);
+  /// `runtime`, `launcher` and `files` outlive the provider.
+  ProcessHostProvider(HostSettings settings, runtime::Runtime& runtime, ProcessLauncher& launcher, FileSystem& files);
   ~ProcessHostProvider() override;
 
   void attach(runtime::ActorRef worker) override { worker_ = worker; }
   Result<> request(const std::string& environment) override;
+  Result<> limit_memory(std::int64_t pid, std::int64_t memory_bytes) override;
   void dismiss(std::int64_t pid) override;
   /// Ends every template and host; waits for them. No host is made or dismissed any more.
   void shutdown();
@@ -50,6 +51,7 @@ class ProcessHostProvider final : public HostProvider {
   HostSettings settings_;
   runtime::Runtime& runtime_;
   ProcessLauncher& launcher_;
+  FileSystem& files_;
   runtime::ActorRef worker_;
   std::mutex mutex_;
   std::map<std::string, Template> templates_;

@@ -5,6 +5,7 @@
 
 #include "actors/codec.hpp"
 #include "actors/limits.hpp"
+#include "runtime/base/byte_size.hpp"
 
 namespace tandem::actors {
 
@@ -12,7 +13,9 @@ using runtime::Incoming;
 using runtime::make_message;
 
 WorkerActor::WorkerActor(Parts parts)
-    : parts_(std::move(parts)), free_cores_(parts_.processors.begin(), parts_.processors.end()) {}
+    : parts_(std::move(parts)),
+      free_cores_(parts_.processors.begin(), parts_.processors.end()),
+      free_memory_bytes_(parts_.memory_bytes) {}
 
 void WorkerActor::on_start() {
   parts_.hosts.attach(self());
@@ -32,19 +35,25 @@ void WorkerActor::place(schemas::PlaceTrial::Reader place, Incoming& in) {
     return in.reply_error({ErrorCode::infeasible, fmt::format("a trial needs {} cores; worker {} lends {}", cores,
                                                               parts_.name, parts_.processors.size())});
   }
+  const std::int64_t memory_bytes = place.getMemoryBytes();
+  if (memory_bytes < 0 || memory_bytes > parts_.memory_bytes) {
+    return in.reply_error({ErrorCode::infeasible,
+                           fmt::format("a trial needs {} of memory; worker {} lends {}", format_byte_size(memory_bytes),
+                                       parts_.name, format_byte_size(parts_.memory_bytes))});
+  }
   if (waiting_.size() >= kWaitingPlacements) {
     return in.reply_error(
         {ErrorCode::resource_exhausted, fmt::format("{} placements wait already, the limit", waiting_.size())});
   }
-  waiting_.push_back({in.defer(), in.sender(), place.getTrial(), static_cast<int>(cores), place.getEnvironment().cStr(),
-                      clock().now()});
+  waiting_.push_back({in.defer(), in.sender(), place.getTrial(), static_cast<int>(cores), memory_bytes,
+                      place.getEnvironment().cStr(), clock().now()});
   serve();
 }
 
 void WorkerActor::serve() {
   while (!waiting_.empty()) {
     Request& first = waiting_.front();
-    if (static_cast<int>(free_cores_.size()) < first.cores) return;
+    if (static_cast<int>(free_cores_.size()) < first.cores || free_memory_bytes_ < first.memory_bytes) return;
     Pool& pool = pools_[first.environment];
     if (pool.warm.empty()) return top_up(first.environment, 1);
     WarmHost host = pool.warm.front();
@@ -58,7 +67,14 @@ void WorkerActor::serve() {
 }
 
 void WorkerActor::grant(Request request, WarmHost host) {
-  Lease lease{request.study, request.trial, {}, false};
+  Lease lease{request.study, request.trial, {}, request.memory_bytes, false};
+  free_memory_bytes_ -= request.memory_bytes;
+  if (request.memory_bytes > 0) {
+    // A host that has just gone is told as ended, and the trial with it.
+    if (auto limited = parts_.hosts.limit_memory(host.pid, request.memory_bytes); !limited) {
+      log().warning("trial {}: {}", request.trial, limited.error().message());
+    }
+  }
   for (int i = 0; i < request.cores; ++i) {
     lease.cores.push_back(*free_cores_.begin());
     free_cores_.erase(free_cores_.begin());
@@ -113,6 +129,7 @@ void WorkerActor::host_exited(schemas::HostExited::Reader exited) {
   const Lease lease = std::move(found->second);
   leases_.erase(found);
   free_cores_.insert(lease.cores.begin(), lease.cores.end());
+  free_memory_bytes_ += lease.memory_bytes;
   if (!lease.released) {
     auto lost = make_message<schemas::TrialHostLost>();
     lost->setLeaseId(static_cast<std::uint64_t>(pid));

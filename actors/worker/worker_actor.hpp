@@ -1,4 +1,5 @@
-/// WorkerActor: lends cores. It leases them to trials, never one core twice, and keeps warm hosts for them.
+/// WorkerActor: lends cores and memory. It leases them to trials, never one core twice and never more memory than there
+/// is, and keeps warm hosts for them.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,10 @@ class WorkerActor final : public runtime::Actor {
  public:
   struct Parts {
     std::string name;
-    std::vector<int> processors;  ///< lent
-    HostProvider& hosts;          ///< outlives the actor
-    int warm_hosts = 1;           ///< kept ready beyond those leased
+    std::vector<int> processors;    ///< lent
+    std::int64_t memory_bytes = 0;  ///< lent
+    HostProvider& hosts;            ///< outlives the actor
+    int warm_hosts = 1;             ///< kept ready beyond those leased
   };
 
   explicit WorkerActor(Parts parts);
@@ -32,6 +34,7 @@ class WorkerActor final : public runtime::Actor {
     runtime::ActorRef study;
     std::int64_t trial = 0;
     int cores = 1;
+    std::int64_t memory_bytes = 0;  ///< 0: without a limit
     std::string environment;
     MonotonicTime arrived{};
   };
@@ -43,6 +46,7 @@ class WorkerActor final : public runtime::Actor {
     runtime::ActorRef study;
     std::int64_t trial = 0;
     std::vector<int> cores;
+    std::int64_t memory_bytes = 0;
     bool released = false;
   };
   struct Pool {
@@ -62,9 +66,10 @@ class WorkerActor final : public runtime::Actor {
 
   Parts parts_;
   std::set<int> free_cores_;
+  std::int64_t free_memory_bytes_;
   std::deque<Request> waiting_;
-  std::map<std::string, Pool> pools_;          ///< by environment
-  std::map<std::int64_t, Lease> leases_;       ///< by the pid of its host
+  std::map<std::string, Pool> pools_;     ///< by environment
+  std::map<std::int64_t, Lease> leases_;  ///< by the pid of its host
 };
 
 }  // namespace tandem::actors

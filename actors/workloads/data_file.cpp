@@ -58,9 +58,8 @@ class Inflater {
 
  private:
   tl::unexpected<Error> damaged(const std::string& packed, std::string_view name) const {
-    return fail(ErrorCode::data_loss, "{}: damaged gzip data near byte {}{}{}", name,
-                packed.size() - stream_.avail_in, stream_.msg != nullptr ? ": " : "",
-                stream_.msg != nullptr ? stream_.msg : "");
+    return fail(ErrorCode::data_loss, "{}: damaged gzip data near byte {}{}{}", name, packed.size() - stream_.avail_in,
+                stream_.msg != nullptr ? ": " : "", stream_.msg != nullptr ? stream_.msg : "");
   }
 
   z_stream stream_{};

@@ -7,9 +7,9 @@
 namespace tandem::actors {
 
 struct DataPaths {
-  std::string data_directory;       ///< named by the user; may be empty
+  std::string data_directory;        ///< named by the user; may be empty
   std::vector<std::string> shipped;  ///< installed or built with the program
-  std::string environment;          ///< the caller's $TANDEM_DATA; may be empty
+  std::string environment;           ///< the caller's $TANDEM_DATA; may be empty
 
   /// Every directory to try, best first, without repetitions.
   [[nodiscard]] std::vector<std::string> all() const;

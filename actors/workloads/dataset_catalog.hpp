@@ -24,7 +24,7 @@ struct DatasetInfo {
   std::string name;
   std::string summary;
   std::string licence;
-  std::string source;  ///< for a person: where it comes from
+  std::string source;       ///< for a person: where it comes from
   std::string npm_package;  ///< name@version of a package that holds these very files; empty: none
   std::string npm_folder;   ///< where in the package
   Format format = Format::idx_images;

@@ -75,14 +75,20 @@ HyperparameterInfo hyperparameter(std::string name, Value default_value) {
 
 /// Momentum belongs to sgd; adam takes no notice of it.
 std::vector<HyperparameterInfo> hyperparameters(double learning_rate, std::int64_t hidden) {
-  return {hyperparameter("learning_rate", learning_rate), hyperparameter("batch_size", std::int64_t{32}),
-          hyperparameter("momentum", 0.9),                hyperparameter("weight_decay", 0.0),
-          hyperparameter("optimizer", std::string("sgd")), hyperparameter("dropout", 0.0),
+  return {hyperparameter("learning_rate", learning_rate),
+          hyperparameter("batch_size", std::int64_t{32}),
+          hyperparameter("momentum", 0.9),
+          hyperparameter("weight_decay", 0.0),
+          hyperparameter("optimizer", std::string("sgd")),
+          hyperparameter("dropout", 0.0),
           hyperparameter("hidden", hidden)};
 }
 
 WorkloadInfo classifier(std::string name, std::string summary, std::vector<HyperparameterInfo> hyperparameters) {
-  return {std::move(name), std::move(summary), std::move(hyperparameters), {"digits", "mnist", "fashion-mnist"},
+  return {std::move(name),
+          std::move(summary),
+          std::move(hyperparameters),
+          {"digits", "mnist", "fashion-mnist"},
           {"accuracy", "loss", "training_loss"}};
 }
 

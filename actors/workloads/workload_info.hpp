@@ -12,13 +12,13 @@
 namespace tandem::actors {
 
 struct HyperparameterInfo {
-  std::string name;         ///< learning_rate batch_size momentum weight_decay optimizer dropout hidden embedding
+  std::string name;  ///< learning_rate batch_size momentum weight_decay optimizer dropout hidden embedding
   tuner::Value default_value;
-  std::string allowed;      ///< for messages, e.g. "a number in [0, 1)"
+  std::string allowed;  ///< for messages, e.g. "a number in [0, 1)"
 };
 
 struct WorkloadInfo {
-  std::string name;         ///< "mlp", "lenet5"
+  std::string name;  ///< "mlp", "lenet5"
   std::string summary;
   std::vector<HyperparameterInfo> hyperparameters;
   std::vector<std::string> datasets;

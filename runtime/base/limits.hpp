@@ -82,6 +82,9 @@ inline constexpr std::size_t kTemplateFrameBytes = 1U << 20;
 /// Requests that wait for a template to read them.
 inline constexpr std::size_t kTemplateRequests = 1'024;
 /// From the end of a template's control stream to the end of its process.
+/// Between two looks at what a child with a memory limit holds; at its whole process group, every so many looks.
+inline constexpr Duration kMemoryWatchInterval = milliseconds(100);
+inline constexpr int kMemoryGroupLooks = 10;
 inline constexpr Duration kTemplateExitDeadline = seconds(5);
 /// Threads of one process whose perf events and waits are sampled.
 inline constexpr std::size_t kSampledThreads = 32;

@@ -37,9 +37,7 @@ class [[nodiscard]] Error {
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
 
   /// The same error told from further out: "outer: message".
-  [[nodiscard]] Error within(std::string_view outer) const {
-    return {code_, fmt::format("{}: {}", outer, message_)};
-  }
+  [[nodiscard]] Error within(std::string_view outer) const { return {code_, fmt::format("{}: {}", outer, message_)}; }
 
  private:
   ErrorCode code_;

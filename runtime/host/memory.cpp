@@ -12,6 +12,8 @@ namespace tandem::runtime {
 
 namespace {
 
+constexpr std::string_view kGroupPrefix = "tandem-";
+
 std::int64_t page_bytes() noexcept { return ::sysconf(_SC_PAGESIZE); }
 
 /// The process group in a /proc/<pid>/stat line: the third field after the bracketed name.
@@ -91,6 +93,24 @@ Result<MemoryGroup> MemoryGroup::create(FileSystem& files, const std::string& na
   }
   if (auto limited = files.write_in_place(path, std::to_string(limit_bytes)); !limited) return forward_error(limited);
   return group;
+}
+
+std::string MemoryGroup::name_for(int owner_pid, int child_pid) {
+  return fmt::format("{}{}-{}", kGroupPrefix, owner_pid, child_pid);
+}
+
+void MemoryGroup::remove_stale(FileSystem& files) {
+  const CgroupController memory = find_controller(files, "memory");
+  if (memory.version == CgroupVersion::none) return;
+  const auto names = files.list(memory.directory);
+  if (!names) return;
+  for (const auto& name : *names) {
+    if (!name.starts_with(kGroupPrefix)) continue;
+    const std::string_view pids = std::string_view(name).substr(kGroupPrefix.size());
+    const auto owner = parse_number<int>(pids.substr(0, pids.find('-')));
+    if (!owner || files.exists(fmt::format("/proc/{}", *owner))) continue;
+    (void)files.remove(memory.directory + "/" + name);  // stays while a process lives in it
+  }
 }
 
 MemoryGroup::~MemoryGroup() {

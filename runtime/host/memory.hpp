@@ -32,6 +32,11 @@ class MemoryGroup {
   MemoryGroup(MemoryGroup&& other) noexcept;
   MemoryGroup& operator=(MemoryGroup&& other) = delete;
 
+  /// "tandem-OWNER-CHILD", for `remove_stale`.
+  [[nodiscard]] static std::string name_for(int owner_pid, int child_pid);
+  /// Removes groups named by `name_for` whose owner has died without its destructors.
+  static void remove_stale(FileSystem& files);
+
   /// Moves a process, and with it all it will fork, into the group.
   Result<> add(int pid);
   /// Kills by the kernel for this group's limit so far.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -16,9 +17,10 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/base/file_system.hpp"
+#include "runtime/base/byte_size.hpp"
 #include "runtime/base/limits.hpp"
 #include "runtime/host/control_frame.hpp"
+#include "runtime/host/memory.hpp"
 #include "runtime/host/template_server.hpp"
 #include "schemas/host.capnp.h"
 
@@ -29,16 +31,29 @@ namespace {
 constexpr std::size_t kReadBytes = 64U << 10;
 constexpr Duration kDestructorDeadline = std::chrono::seconds(1);
 
+/// What the client knows of a child that is alive.
+struct Child {
+  std::optional<KillReason> asked;  ///< we have killed it
+  std::string why;                  ///< of a kill at its memory limit
+  std::int64_t memory_limit_bytes = 0;
+  std::unique_ptr<MemoryGroup> group;  ///< the kernel keeps the limit too
+
+  [[nodiscard]] bool ended_by_its_group() const { return group && group->out_of_memory_kills() > 0; }
+};
+
 /// Why a child ended. A kill counts as asked for only if a kill is what ended it.
-std::pair<ExitCause, std::string> explain(const ExitStatus& status, bool kernel_out_of_memory,
-                                          std::optional<KillReason> asked) {
+std::pair<ExitCause, std::string> explain(const ExitStatus& status, bool kernel_out_of_memory, const Child& child) {
   if (status.signal == 0) {
     if (status.code == kOutOfMemoryExitCode) return {ExitCause::out_of_memory, "an allocation failed"};
     return {status.code == 0 ? ExitCause::stopped : ExitCause::failed, status.describe()};
   }
-  if (status.signal == SIGKILL && asked) {
-    if (*asked == KillReason::memory_limit) return {ExitCause::out_of_memory, "killed at its memory limit"};
-    return {ExitCause::killed, "killed on request"};
+  if (status.signal == SIGKILL && child.asked) {
+    if (*child.asked == KillReason::requested) return {ExitCause::killed, "killed on request"};
+    return {ExitCause::out_of_memory, child.why.empty() ? "killed at its memory limit" : child.why};
+  }
+  if (status.signal == SIGKILL && child.ended_by_its_group()) {
+    return {ExitCause::out_of_memory,
+            fmt::format("exceeded its memory limit of {}", format_byte_size(child.memory_limit_bytes))};
   }
   if (kernel_out_of_memory) return {ExitCause::out_of_memory, "killed by the kernel for want of memory"};
   const bool from_outside =
@@ -70,8 +85,8 @@ std::string_view to_string(ExitCause cause) noexcept {
 /// signal follows the launching thread, so that thread must live as long as the template.
 class TemplateClient::Loop {
  public:
-  Loop(ProcessLauncher& launcher, const Clock& clock, ProcessSpec spec, OnNotice on_notice)
-      : launcher_(launcher), clock_(clock), spec_(std::move(spec)), on_notice_(std::move(on_notice)) {}
+  Loop(ProcessLauncher& launcher, FileSystem& files, const Clock& clock, ProcessSpec spec, OnNotice on_notice)
+      : launcher_(launcher), files_(files), clock_(clock), spec_(std::move(spec)), on_notice_(std::move(on_notice)) {}
 
   ~Loop() {
     if (thread_.joinable()) thread_.join();
@@ -120,7 +135,19 @@ class TemplateClient::Loop {
     const auto known = children_.find(child);
     if (known == children_.end()) return fail(ErrorCode::not_found, "process {}: has ended", child.pid);
     if (auto sent = signal_process(child, SIGKILL); !sent) return sent;
-    if (!known->second) known->second = reason;
+    if (!known->second.asked) known->second.asked = reason;
+    return {};
+  }
+
+  Result<> limit_child(ProcessIdentity child, std::int64_t memory_bytes) {
+    if (memory_bytes < 1) return fail(ErrorCode::invalid_argument, "a memory limit of {} bytes", memory_bytes);
+    auto group = group_for(child, memory_bytes);
+    const std::lock_guard lock(mutex_);
+    const auto known = children_.find(child);
+    if (known == children_.end()) return fail(ErrorCode::not_found, "process {}: has ended", child.pid);
+    known->second.memory_limit_bytes = memory_bytes;
+    known->second.group = std::move(group);
+    wake();
     return {};
   }
 
@@ -154,6 +181,35 @@ class TemplateClient::Loop {
     return {};
   }
 
+  /// Null where control groups are not ours to make: then our own watch has to do.
+  std::unique_ptr<MemoryGroup> group_for(ProcessIdentity child, std::int64_t memory_bytes) {
+    if (!stale_groups_removed_.exchange(true)) MemoryGroup::remove_stale(files_);
+    auto made = MemoryGroup::create(files_, MemoryGroup::name_for(::getpid(), child.pid), memory_bytes);
+    if (!made || !made->add(child.pid)) return nullptr;
+    return std::make_unique<MemoryGroup>(std::move(*made));
+  }
+
+  /// Kills the children that hold more than they may.
+  void enforce_memory_limits() {
+    const bool whole_groups = ++memory_looks_ % limits::kMemoryGroupLooks == 0;
+    const std::lock_guard lock(mutex_);
+    for (auto& [identity, child] : children_) {
+      if (child.memory_limit_bytes == 0 || child.asked) continue;
+      const auto held =
+          whole_groups ? group_resident_bytes(files_, identity.pid) : resident_bytes(files_, identity.pid);
+      if (!held || *held <= child.memory_limit_bytes || !signal_process(identity, SIGKILL)) continue;
+      child.asked = KillReason::memory_limit;
+      child.why = fmt::format("exceeded its memory limit of {} (held {})", format_byte_size(child.memory_limit_bytes),
+                              format_byte_size(*held));
+    }
+  }
+
+  /// Under the lock.
+  [[nodiscard]] bool watches_memory() const {
+    return std::any_of(children_.begin(), children_.end(),
+                       [](const auto& entry) { return entry.second.memory_limit_bytes > 0 && !entry.second.asked; });
+  }
+
   void run() {
     std::string trouble;
     while (trouble.empty()) {
@@ -171,6 +227,7 @@ class TemplateClient::Loop {
   Result<bool> turn() {
     int timeout_ms = -1;
     short events = POLLIN;
+    bool watching = false;
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) {
@@ -181,7 +238,9 @@ class TemplateClient::Loop {
       } else if (!outbound_.empty()) {
         events |= POLLOUT;
       }
+      watching = !stopping_ && watches_memory();
     }
+    if (watching) timeout_ms = watch_memory();
     pollfd waiting[] = {{control_, events, 0}, {wake_, POLLIN, 0}};
     if (::poll(waiting, 2, timeout_ms) < 0) {
       if (errno == EINTR) return true;
@@ -196,9 +255,20 @@ class TemplateClient::Loop {
     return read_notices();
   }
 
-  [[nodiscard]] int remaining_ms() const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(kill_at_ - clock_.now()).count();
+  [[nodiscard]] int remaining_ms() const { return ms_until(kill_at_); }
+
+  [[nodiscard]] int ms_until(MonotonicTime time) const {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - clock_.now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+  }
+
+  /// Looks if it is time to; milliseconds until the next look.
+  [[nodiscard]] int watch_memory() {
+    if (ms_until(next_memory_look_) == 0) {
+      enforce_memory_limits();
+      next_memory_look_ = clock_.now() + limits::kMemoryWatchInterval;
+    }
+    return ms_until(next_memory_look_);
   }
 
   /// As much as the socket takes. A broken stream is found by reading.
@@ -251,7 +321,7 @@ class TemplateClient::Loop {
         const auto told = notice.getForked();
         const ProcessIdentity child{told.getPid(), told.getStartTime()};
         const std::lock_guard lock(mutex_);
-        children_.emplace(child, std::nullopt);
+        children_.try_emplace(child);
         return ChildForked{told.getTicket(), child};
       }
       case schemas::TemplateNotice::FORK_FAILED: {
@@ -274,14 +344,13 @@ class TemplateClient::Loop {
     exited.status.system_seconds = told.getSystemSeconds();
     exited.status.peak_resident_bytes = told.getPeakResidentBytes();
     const std::lock_guard lock(mutex_);
-    const auto known = children_.find(exited.child);
-    std::optional<KillReason> asked;
-    if (known != children_.end()) {
-      asked = known->second;
+    Child child;
+    if (const auto known = children_.find(exited.child); known != children_.end()) {
+      child = std::move(known->second);
       children_.erase(known);
     }
-    if (!asked && told_to_end_) asked = KillReason::requested;  // the template ends its hosts as we told it to
-    std::tie(exited.cause, exited.detail) = explain(exited.status, told.getOutOfMemory(), asked);
+    if (!child.asked && told_to_end_) child.asked = KillReason::requested;  // the template ends its hosts as told
+    std::tie(exited.cause, exited.detail) = explain(exited.status, told.getOutOfMemory(), child);
     return exited;
   }
 
@@ -314,6 +383,7 @@ class TemplateClient::Loop {
   }
 
   ProcessLauncher& launcher_;
+  FileSystem& files_;
   const Clock& clock_;
   ProcessSpec spec_;
   const OnNotice on_notice_;
@@ -323,11 +393,14 @@ class TemplateClient::Loop {
   ControlFrameReader reader_;
   bool told_to_end_ = false;
   bool killed_ = false;
+  int memory_looks_ = 0;
+  MonotonicTime next_memory_look_{};
+  std::atomic<bool> stale_groups_removed_ = false;
 
   std::mutex mutex_;
   std::condition_variable over_;
   std::deque<std::string> outbound_;
-  std::map<ProcessIdentity, std::optional<KillReason>> children_;  ///< alive, and whether we have killed them
+  std::map<ProcessIdentity, Child> children_;  ///< alive
   std::uint64_t last_ticket_ = 0;
   bool stopping_ = false;
   MonotonicTime kill_at_;
@@ -339,9 +412,10 @@ TemplateClient::TemplateClient(std::unique_ptr<Loop> loop) : loop_(std::move(loo
 
 TemplateClient::~TemplateClient() { loop_->shutdown(kDestructorDeadline); }
 
-Result<std::unique_ptr<TemplateClient>> TemplateClient::launch(ProcessLauncher& launcher, const Clock& clock,
-                                                               ProcessSpec spec, OnNotice on_notice) {
-  auto loop = std::make_unique<Loop>(launcher, clock, std::move(spec), std::move(on_notice));
+Result<std::unique_ptr<TemplateClient>> TemplateClient::launch(ProcessLauncher& launcher, FileSystem& files,
+                                                               const Clock& clock, ProcessSpec spec,
+                                                               OnNotice on_notice) {
+  auto loop = std::make_unique<Loop>(launcher, files, clock, std::move(spec), std::move(on_notice));
   if (auto started = loop->start(); !started) return forward_error(started);
   return std::unique_ptr<TemplateClient>(new TemplateClient(std::move(loop)));
 }
@@ -366,6 +440,10 @@ Result<std::uint64_t> TemplateClient::fork_child(std::string_view payload) {
 
 Result<> TemplateClient::kill_child(ProcessIdentity child, KillReason reason) {
   return loop_->kill_child(child, reason);
+}
+
+Result<> TemplateClient::limit_child(ProcessIdentity child, std::int64_t memory_bytes) {
+  return loop_->limit_child(child, memory_bytes);
 }
 
 void TemplateClient::shutdown(Duration deadline) { loop_->shutdown(deadline); }

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/file_system.hpp"
 #include "runtime/base/process_launcher.hpp"
 #include "runtime/base/result.hpp"
 
@@ -60,9 +61,10 @@ class TemplateClient {
   using OnNotice = std::function<void(const TemplateNotice&)>;
 
   /// Starts `spec`, a program that calls `serve_template(kTemplateControlDescriptor, …)`. Its control descriptor,
-  /// process group and parent-death signal are filled in here. Launcher and clock must outlive the client.
-  [[nodiscard]] static Result<std::unique_ptr<TemplateClient>> launch(ProcessLauncher& launcher, const Clock& clock,
-                                                                      ProcessSpec spec, OnNotice on_notice);
+  /// process group and parent-death signal are filled in here. Launcher, files and clock must outlive the client.
+  [[nodiscard]] static Result<std::unique_ptr<TemplateClient>> launch(ProcessLauncher& launcher, FileSystem& files,
+                                                                      const Clock& clock, ProcessSpec spec,
+                                                                      OnNotice on_notice);
   /// `shutdown` with a second's deadline, and waits for the thread.
   ~TemplateClient();
   TemplateClient(const TemplateClient&) = delete;
@@ -76,6 +78,10 @@ class TemplateClient {
   Result<std::uint64_t> fork_child(std::string_view payload);
   /// Kills the child at once; the template sweeps its process group when it reaps it. not_found when it is gone.
   Result<> kill_child(ProcessIdentity child, KillReason reason = KillReason::requested);
+  /// From now on the child is killed when it holds more than `memory_bytes` (resident, pages shared with the template
+  /// included): by us within limits::kMemoryWatchInterval, and by the kernel where it lets us make control groups.
+  /// Its end is then told as out_of_memory. not_found when it is gone; invalid_argument below one byte.
+  Result<> limit_child(ProcessIdentity child, std::int64_t memory_bytes);
   /// Asks the template to kill its hosts and end; kills it after `deadline`. Waits for TemplateEnded, unless called
   /// from the callback.
   void shutdown(Duration deadline);

@@ -17,10 +17,10 @@ enum class AllocatorKind {
 /// What the allocators did since the process began; only the retaining one counts.
 struct AllocatorStatistics {
   std::uint64_t requests = 0;
-  std::uint64_t reused = 0;            ///< requests served by a block kept from before
+  std::uint64_t reused = 0;  ///< requests served by a block kept from before
   std::uint64_t bytes_in_use = 0;
-  std::uint64_t bytes_retained = 0;    ///< free, and still in memory
-  std::uint64_t peak_bytes = 0;        ///< in use and retained together, at most
+  std::uint64_t bytes_retained = 0;  ///< free, and still in memory
+  std::uint64_t peak_bytes = 0;      ///< in use and retained together, at most
 };
 
 class KernelBackend {

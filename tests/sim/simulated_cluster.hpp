@@ -1,6 +1,7 @@
 /// A whole study in one thread and virtual time: head, worker and trial hosts as simulated nodes, scripted trials.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,12 +33,27 @@ class SimulatedHosts final : public actors::HostProvider {
     return {};
   }
 
+  Result<> limit_memory(std::int64_t pid, std::int64_t memory_bytes) override {
+    memory_limits_[pid] = memory_bytes;
+    return {};
+  }
+
   void dismiss(std::int64_t pid) override {
     simulation_.after(std::chrono::milliseconds(1), [this, pid] { end(pid, "stopped", ""); });
   }
 
   /// As the kernel or an operator would.
   void kill(std::int64_t pid) { end(pid, "killed", "killed by signal 9 (SIGKILL)"); }
+
+  /// Limits of the hosts alive, together.
+  [[nodiscard]] std::int64_t memory_leased_bytes() const {
+    std::int64_t bytes = 0;
+    for (const std::int64_t pid : alive()) {
+      const auto limit = memory_limits_.find(pid);
+      if (limit != memory_limits_.end()) bytes += limit->second;
+    }
+    return bytes;
+  }
 
   [[nodiscard]] std::vector<std::int64_t> alive() const {
     std::vector<std::int64_t> pids;
@@ -103,7 +119,11 @@ class SimulatedHosts final : public actors::HostProvider {
   runtime::ActorRef worker_;
   std::int64_t next_pid_ = 1000;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::map<std::int64_t, std::int64_t> memory_limits_;
 };
+
+/// That the one worker lends.
+inline constexpr std::int64_t kMemoryBytes = std::int64_t{4} << 30;
 
 /// One life of the head. The store and the files outlive it, as a disk would.
 class SimulatedCluster {
@@ -126,14 +146,14 @@ class SimulatedCluster {
     std::vector<int> processors;
     for (int i = 0; i < cores; ++i) processors.push_back(i);
     const auto worker = head.spawn<actors::WorkerActor>(
-        {.name = "worker"}, actors::WorkerActor::Parts{"local", processors, *hosts_, 1});
+        {.name = "worker"}, actors::WorkerActor::Parts{"local", processors, kMemoryBytes, *hosts_, 1});
     tuner::GroundTruth known;
     if (!disk.ground_truth.empty()) known = *tuner::GroundTruth::from_json(disk.ground_truth);
-    const auto keeper = head.spawn<actors::GroundTruthActor>(
-        {.name = "ground_truth"}, std::move(known), [&disk](const std::string& json) -> Result<> {
-          disk.ground_truth = json;
-          return {};
-        });
+    const auto keeper = head.spawn<actors::GroundTruthActor>({.name = "ground_truth"}, std::move(known),
+                                                             [&disk](const std::string& json) -> Result<> {
+                                                               disk.ground_truth = json;
+                                                               return {};
+                                                             });
     actors::StudyActor::Parts parts{open_study(spec, seed),
                                     std::make_unique<BorrowedStore>(*disk.store),
                                     disk.files,

@@ -25,7 +25,8 @@ learning_rate = { low = 1e-3, high = 1e-1, log = true }
 batch_size = { choice = [32, 256, 1024] }
 [search]
 algorithm = "random"
-)" + schedule + "\n[system]\nmode = \"" + mode + "\"\ncores = [1, 2]\n",
+)" + schedule + "\n[system]\nmode = \"" +
+                                     mode + "\"\ncores = [1, 2]\n",
                                  "simulated.toml");
   if (!spec) FAIL(spec.error().message());
   return *spec;
@@ -148,6 +149,92 @@ TEST_CASE("a killed head loses and doubles nothing: with one slot the study is t
     REQUIRE(replayed);
     CHECK(essence(*replayed) == undisturbed);
   }
+}
+
+TEST_CASE("memory leases never exceed what the worker lends, and more than that is refused") {
+  auto spec = study_of(kPromotion, "fixed");
+  spec.trial.memory_bytes = tests::kMemoryBytes / 2 - 1;
+  SimulatedCluster::Disk disk;
+  SimulatedCluster cluster(disk, spec, 3, script(), 4, 8);
+  std::int64_t most_bytes = 0;
+  cluster.simulation().on_step([&] { most_bytes = std::max(most_bytes, cluster.hosts().memory_leased_bytes()); });
+  REQUIRE(cluster.run());
+  CHECK(cluster.end().state == "finished");
+  CHECK(most_bytes == 2 * spec.trial.memory_bytes);  // though cores and slots would do for four
+
+  spec.trial.memory_bytes = tests::kMemoryBytes + 1;
+  SimulatedCluster::Disk empty;
+  SimulatedCluster refused(empty, spec, 3, script(), 1, 2);
+  REQUIRE(refused.run());
+  REQUIRE(refused.end().error);
+  CHECK(refused.end().error->code() == ErrorCode::infeasible);
+  CHECK(refused.end().error->message().find("lends 4.0 GiB") != std::string::npos);
+}
+
+TEST_CASE("a full disk ends the study with how to go on, blames no trial, and --resume ends it as if undisturbed") {
+  const auto spec = study_of(kNone, "fixed");
+  SimulatedCluster::Disk quiet_disk;
+  SimulatedCluster quiet(quiet_disk, spec, 7, script(), 1, 2);
+  REQUIRE(quiet.run());
+
+  SimulatedCluster::Disk disk;
+  {
+    SimulatedCluster cluster(disk, spec, 7, script(), 1, 2);
+    cluster.simulation().after(std::chrono::seconds(5), [&] {
+      disk.files.fail_next_writes(1'000'000, Error(ErrorCode::resource_exhausted, "/state/x: no space left on device"));
+    });
+    REQUIRE(cluster.run());
+    REQUIRE(cluster.end().error);
+    CAPTURE(cluster.end().error->message());
+    CHECK(cluster.end().error->message().find("no space left on device") != std::string::npos);
+    CHECK(cluster.end().error->message().find("--resume") != std::string::npos);
+    CHECK(tuner::totals(cluster.study()).failed == 0);
+  }
+  disk.files.fail_next_writes(0, Error(ErrorCode::internal, ""));
+  SimulatedCluster resumed(disk, spec, 7, script(), 1, 2);
+  REQUIRE(resumed.run());
+  CHECK(resumed.end().state == "finished");
+  CHECK(essence(resumed.study()) == essence(quiet.study()));
+}
+
+TEST_CASE("a study in which every trial fails is finished, with nothing found and every cause told") {
+  auto failing = script();
+  failing.fail_at_epoch = 1;
+  SimulatedCluster::Disk disk;
+  SimulatedCluster cluster(disk, study_of(kStopping, "pipeline"), 7, failing, 2, 4);
+  REQUIRE(cluster.run());
+  CHECK_FALSE(cluster.end().error);
+  CHECK(cluster.end().state == "finished");
+  CHECK_FALSE(cluster.study().best());
+  CHECK(cluster.study().trials().size() == 12);
+  for (const auto& trial : cluster.study().trials()) {
+    CHECK(trial.state == tuner::TrialState::failed);
+    CHECK(trial.error == "failed: scripted failure");
+  }
+}
+
+TEST_CASE("a trial whose objective is not finite ranks worst and never wins; the others go on") {
+  auto diverging = script();
+  diverging.evaluate = [good = diverging.evaluate](const actors::SessionSpec& session, int epoch) {
+    auto metrics = good(session, epoch);
+    if (std::get<double>(session.params.at("learning_rate")) > 1e-2) metrics["accuracy"] = std::nan("");
+    return metrics;
+  };
+  SimulatedCluster::Disk disk;
+  SimulatedCluster cluster(disk, study_of(kStopping, "fixed"), 7, diverging, 2, 4);
+  REQUIRE(cluster.run());
+  CHECK(cluster.end().state == "finished");
+  REQUIRE(cluster.study().best());
+  CHECK(std::isfinite(cluster.study().best()->values.at("accuracy")));
+  int diverged = 0;
+  for (const auto& trial : cluster.study().trials()) {
+    if (trial.reports.empty() || std::isfinite(trial.reports.back().values.at("accuracy"))) continue;
+    ++diverged;
+    CHECK(trial.state == tuner::TrialState::stopped);
+    CHECK(trial.reports.size() == 1);
+  }
+  CHECK(diverged > 0);
+  CHECK(diverged < 12);
 }
 
 TEST_CASE("the same seed gives the same run") {

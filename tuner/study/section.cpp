@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/byte_size.hpp"
 #include "tuner/limits.hpp"
 #include "tuner/space/value_text.hpp"
 #include "tuner/study/toml_document.hpp"
@@ -113,6 +114,23 @@ void Section::read(std::string_view key, std::vector<std::string>& out) {
     if (!item.is_string()) return refuse(key, fmt::format("must be a list of strings, but has {}", render(item)));
     out.push_back(item.as_string()->get());
   }
+}
+
+void Section::read_bytes(std::string_view key, std::int64_t& out, std::int64_t low) {
+  const auto* node = find(key);
+  if (node == nullptr) return;
+  std::int64_t bytes = 0;
+  if (const auto* text = node->as_string()) {
+    const auto parsed = parse_byte_size(text->get());
+    if (!parsed) return refuse(key, parsed.error().message());
+    bytes = *parsed;
+  } else if (const auto* number = node->as_integer()) {
+    bytes = number->get();
+  } else {
+    return refuse(key, "must be a size such as \"512M\" or \"1.5G\", or a number of bytes");
+  }
+  if (bytes < low) return refuse(key, fmt::format("must be at least {}", format_byte_size(low)));
+  out = bytes;
 }
 
 void Section::read_choice(std::string_view key, std::size_t& out, const std::vector<std::string_view>& names) {

@@ -109,11 +109,12 @@ class StudyReader {
       spec_.trial.epochs = 1;
       return;
     }
-    trial.allow({"workload", "dataset", "command", "epochs"});
+    trial.allow({"workload", "dataset", "command", "epochs", "memory"});
     trial.read("workload", spec_.trial.workload);
     trial.read("dataset", spec_.trial.dataset);
     trial.read("command", spec_.trial.command);
     trial.read("epochs", spec_.trial.epochs, 1, limits::kMaxEpochs);
+    trial.read_bytes("memory", spec_.trial.memory_bytes, limits::kMinTrialMemoryBytes);
     if (trial.find("command") != nullptr) check_command(trial);
     if (use_ != StudyUse::tune || trial.find("command") != nullptr) return;
     trial.require("workload", "\"lenet5\"");

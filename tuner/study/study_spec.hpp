@@ -24,7 +24,8 @@ struct TrialSpec {
   std::string workload;
   std::string dataset;
   std::vector<std::string> command;
-  int epochs = 10;  ///< full resource of a trial
+  int epochs = 10;                ///< full resource of a trial
+  std::int64_t memory_bytes = 0;  ///< that one trial leases, and is ended beyond; 0: no limit of its own
 };
 
 /// [search]

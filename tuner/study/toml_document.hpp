@@ -70,6 +70,8 @@ class Section {
   void read(std::string_view key, int& out, std::int64_t low, std::int64_t high);
   void read(std::string_view key, double& out, double low, double high);
   void read(std::string_view key, std::vector<std::string>& out);
+  /// "512M", or a number of bytes.
+  void read_bytes(std::string_view key, std::int64_t& out, std::int64_t low);
   /// One of `names`; `out` is its index.
   void read_choice(std::string_view key, std::size_t& out, const std::vector<std::string_view>& names);
   /// A list of scalars, or one scalar.

@@ -21,8 +21,8 @@ std::string reduce_in_order(std::size_t leaves, const std::vector<std::size_t>& 
 }
 
 TEST_CASE("the tree is the same for every order of arrival") {
-  const std::vector<std::string> expected = {"a", "(ab)", "((ab)c)", "((ab)(cd))", "(((ab)(cd))e)", "(((ab)(cd))(ef))",
-                                             "(((ab)(cd))((ef)g))"};
+  const std::vector<std::string> expected = {
+      "a", "(ab)", "((ab)c)", "((ab)(cd))", "(((ab)(cd))e)", "(((ab)(cd))(ef))", "(((ab)(cd))((ef)g))"};
   Random random(7);
   for (std::size_t leaves = 1; leaves <= expected.size(); ++leaves) {
     std::vector<std::size_t> order(leaves);

@@ -47,6 +47,9 @@ int run_host(std::string_view payload) {
     for (unsigned long i = 0; i < 60'000'000; ++i) work = work + static_cast<unsigned char>(block[i % block.size()]);
     return 0;
   }
+  if (payload == "grow") {  // by 8 MiB at a time, without an end; freed on the way out
+    for (std::vector<std::vector<char>> blocks;;) blocks.emplace_back(std::size_t{8} << 20, 'x');
+  }
   if (payload.starts_with("hog ")) {  // announces itself once it holds 64 MiB
     const int announce = std::atoi(std::string(payload.substr(4)).c_str());
     std::vector<char> block(std::size_t{64} << 20, 'x');
@@ -71,13 +74,14 @@ int run_template() {
 
 int run_worker(const char* program, int hosts) {
   PosixProcessLauncher launcher;
+  PosixFileSystem files;
   SystemClock clock;
   ProcessSpec spec;
   spec.argv = {program, "template"};
   // The pipe behind standard output stays with all of them: its end tells when the last is gone.
   std::promise<void> all_forked;
   int forked = 0;
-  auto client = TemplateClient::launch(launcher, clock, spec, [&](const TemplateNotice& notice) {
+  auto client = TemplateClient::launch(launcher, files, clock, spec, [&](const TemplateNotice& notice) {
     const auto* child = std::get_if<ChildForked>(&notice);
     if (child == nullptr) return;
     std::printf("%d\n", child->child.pid);

@@ -31,7 +31,7 @@ namespace {
 class Fixture {
  public:
   Fixture() {
-    auto launched = TemplateClient::launch(launcher_, clock_, spec(), [this](const TemplateNotice& notice) {
+    auto launched = TemplateClient::launch(launcher_, files_, clock_, spec(), [this](const TemplateNotice& notice) {
       const std::lock_guard lock(mutex_);
       notices_.push_back(notice);
       changed_.notify_all();
@@ -79,6 +79,7 @@ class Fixture {
 
  private:
   PosixProcessLauncher launcher_;
+  PosixFileSystem files_;
   SystemClock clock_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -189,8 +190,7 @@ TEST_CASE("a killed host is told as killed, one over its memory limit as out of 
 }
 
 TEST_CASE("a host's growth is seen in its group, so that it can be ended for it") {
-  Fixture fixture;
-  const PosixFileSystem files;
+  PosixFileSystem files;
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   PosixProcessLauncher launcher;
@@ -201,7 +201,7 @@ TEST_CASE("a host's growth is seen in its group, so that it can be ended for it"
   std::optional<ChildExited> exited;
   auto spec = Fixture::spec();
   spec.descriptors[5] = ends[1];
-  auto client = TemplateClient::launch(launcher, clock, spec, [&](const TemplateNotice& notice) {
+  auto client = TemplateClient::launch(launcher, files, clock, spec, [&](const TemplateNotice& notice) {
     const std::lock_guard lock(mutex);
     if (const auto* forked = std::get_if<ChildForked>(&notice)) child = forked->child;
     if (const auto* ended = std::get_if<ChildExited>(&notice)) exited = *ended;
@@ -222,6 +222,44 @@ TEST_CASE("a host's growth is seen in its group, so that it can be ended for it"
   lock.unlock();
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST_CASE("a host that outgrows its memory limit is killed, and told as out of memory with limit and size") {
+  Fixture fixture;
+  const auto neighbour = fixture.fork("wait");
+  REQUIRE(fixture.client->limit_child(neighbour, std::int64_t{1} << 40));
+  const auto host = fixture.fork("grow");
+  REQUIRE(fixture.client->limit_child(host, std::int64_t{256} << 20));
+  const auto exited = fixture.exit_of(host);
+  CHECK(exited.cause == ExitCause::out_of_memory);
+  CHECK(exited.status.signal == SIGKILL);
+  CAPTURE(exited.detail);
+  CHECK(exited.detail.find("exceeded its memory limit of 256.0 MiB") != std::string::npos);
+  CHECK_FALSE(gone(neighbour));
+  CHECK(fixture.client->limit_child(host, 1).error().code() == ErrorCode::not_found);
+  CHECK(fixture.client->limit_child(neighbour, 0).error().code() == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a limit put on a host that holds more already ends it") {
+  Fixture fixture;
+  const auto host = fixture.fork("wait");
+  REQUIRE(fixture.client->limit_child(host, 4096));
+  CHECK(fixture.exit_of(host).cause == ExitCause::out_of_memory);
+}
+
+TEST_CASE("groups of owners that have died are removed, those of the living stay") {
+  MemoryFileSystem files;
+  files.seed("/proc/self/cgroup", "4:memory:/\n");
+  files.seed("/proc/self/mountinfo", "30 20 0:26 / /cg/memory rw - cgroup cgroup rw,memory\n");
+  files.seed("/proc/17/stat", "");
+  for (const char* name : {"tandem-17-4", "tandem-16-4", "tandem-x", "other"}) {
+    REQUIRE(files.make_directories(std::string("/cg/memory/") + name));
+  }
+  MemoryGroup::remove_stale(files);
+  CHECK(files.exists("/cg/memory/" + MemoryGroup::name_for(17, 4)));
+  CHECK_FALSE(files.exists("/cg/memory/" + MemoryGroup::name_for(16, 4)));
+  CHECK(files.exists("/cg/memory/tandem-x"));
+  CHECK(files.exists("/cg/memory/other"));
 }
 
 TEST_CASE("shutdown ends the hosts, tells their ends and then the template's, once") {
@@ -268,17 +306,18 @@ TEST_CASE("a template that dies is told once, with how, and requests are refused
 
 TEST_CASE("a template that is none, or cannot be started, is an error or an end, not a hang") {
   PosixProcessLauncher launcher;
+  PosixFileSystem files;
   SystemClock clock;
   ProcessSpec missing;
   missing.argv = {"/no/such/template"};
-  const auto refused = TemplateClient::launch(launcher, clock, missing, [](const TemplateNotice&) {});
+  const auto refused = TemplateClient::launch(launcher, files, clock, missing, [](const TemplateNotice&) {});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message().find("/no/such/template") != std::string::npos);
 
   ProcessSpec none;
   none.argv = {HOST_TEST_PROGRAM, "exit at once"};
   std::promise<std::string> detail;
-  auto client = TemplateClient::launch(launcher, clock, none, [&](const TemplateNotice& notice) {
+  auto client = TemplateClient::launch(launcher, files, clock, none, [&](const TemplateNotice& notice) {
     if (const auto* ended = std::get_if<TemplateEnded>(&notice)) detail.set_value(ended->detail);
   });
   REQUIRE(client);

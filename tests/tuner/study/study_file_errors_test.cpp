@@ -96,6 +96,11 @@ constexpr Case kCases[] = {
     {8, "epochs = -1", "[trial] epochs = -1: must be at least 1"},
     {8, "epochs = 0", "[trial] epochs = 0: must be at least 1"},
     {8, "epochs = nan", "[trial] epochs = nan: must be an integer"},
+    {8, "memory = \"512MB\"", "[trial] memory = \"512MB\": '512MB' is not a size; allowed: a number of bytes, or"},
+    {8, "memory = 1.5", "[trial] memory = 1.5: must be a size such as \"512M\""},
+    {8, "memory = 1048576", "[trial] memory = 1048576: must be at least 64.0 MiB"},
+    {8, "memory = \"-1G\"", "[trial] memory = \"-1G\": '-1G' is not a size"},
+    {8, "memory = \"\"", "[trial] memory = \"\": '' is not a size"},
     {8, "command = [\"true\"]", "[trial] command = [\"true\"]: does not go with workload and dataset"},
     // [space]
     {10, "learning_rate = 0.1", "[space] learning_rate = 0.1: must be a table; allowed: { low = …"},

@@ -18,6 +18,7 @@ seed = 1
 workload = "lenet5"
 dataset  = "mnist"
 epochs   = 9
+memory   = "1.5G"
 
 [space]
 batch_size    = { choice = [32, 64, 256, 1024] }
@@ -75,6 +76,7 @@ TEST_CASE("every key of a study file is read") {
   CHECK(spec.trial.workload == "lenet5");
   CHECK(spec.trial.dataset == "mnist");
   CHECK(spec.trial.epochs == 9);
+  CHECK(spec.trial.memory_bytes == std::int64_t{3} << 29);
   CHECK(spec.schedule.algorithm == "asha");
   CHECK(spec.schedule.reduction_factor == 4);
   CHECK(spec.schedule.min_epochs == 2);
@@ -105,6 +107,7 @@ TEST_CASE("what a file leaves out has its documented value") {
   CHECK(spec->max_parallel == 0);
   CHECK(!spec->seed);
   CHECK(spec->trial.epochs == 10);
+  CHECK(spec->trial.memory_bytes == 0);
   CHECK(spec->search.algorithm == "random");
   CHECK(spec->schedule.algorithm == "none");
   CHECK(spec->system.mode == SystemMode::pipeline);
