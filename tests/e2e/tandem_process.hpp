@@ -5,8 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -36,10 +37,7 @@ class TandemProcess {
     directory_ = files_.temporary_name((std::filesystem::temp_directory_path() / "tandem-e2e").string());
     REQUIRE(files_.make_directories(directory_).has_value());
   }
-  ~TandemProcess() {
-    for (const int end : stderr_ends_) ::close(end);
-    std::filesystem::remove_all(directory_);
-  }
+  ~TandemProcess() { std::filesystem::remove_all(directory_); }
   TandemProcess(const TandemProcess&) = delete;
   TandemProcess& operator=(const TandemProcess&) = delete;
 
@@ -49,19 +47,23 @@ class TandemProcess {
     REQUIRE(files_.write_file_atomic(path, text).has_value());
     return path;
   }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] std::string state() const { return directory_ + "/state"; }
+  /// Where it looks for data sets beside the shipped ones; empty at first.
+  [[nodiscard]] std::string data() const { return directory_ + "/data"; }
 
   /// Starts it at the head of its own process group; stdout and stderr go to files, so that it never blocks on us.
-  std::unique_ptr<Process> start(const std::vector<std::string>& arguments, int stderr_descriptor = -1) {
+  std::unique_ptr<Process> start(const std::vector<std::string>& arguments) {
     ProcessSpec spec;
     spec.argv = {std::string(TANDEM_BINARY_DIR) + "/bin/tandem"};
     spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
     spec.environment["TANDEM_STATE"] = state();
+    spec.environment["TANDEM_DATA"] = data();
     spec.new_process_group = true;
     const int out = open_output("out");
     const int err = open_output("err");
     spec.standard_output = StreamSource::from(out);
-    spec.standard_error = StreamSource::from(stderr_descriptor >= 0 ? stderr_descriptor : err);
+    spec.standard_error = StreamSource::from(err);
     auto process = launcher_.spawn(spec);
     ::close(out);
     ::close(err);
@@ -78,16 +80,15 @@ class TandemProcess {
 
   Ended run(const std::vector<std::string>& arguments) { return wait(*start(arguments)); }
 
-  /// Starts it and returns once it has said `word` on stderr; its whole stderr is in the pipe, not in a file.
+  /// Starts it and returns once it has said `word` on stderr.
   std::unique_ptr<Process> start_until(const std::vector<std::string>& arguments, const std::string& word) {
-    std::array<int, 2> pipe{};
-    REQUIRE(::pipe2(pipe.data(), O_CLOEXEC) == 0);
-    auto process = start(arguments, pipe[1]);
-    ::close(pipe[1]);
-    std::string said;
-    for (char letter = 0; said.find(word) == std::string::npos && ::read(pipe[0], &letter, 1) == 1;) said += letter;
-    stderr_ends_.push_back(pipe[0]);
-    REQUIRE_MESSAGE(said.find(word) != std::string::npos, said);
+    auto process = start(arguments);
+    const auto said = [this] { return *files_.read_file(directory_ + "/err"); };
+    while (said().find(word) == std::string::npos) {
+      const auto ended = process->wait_for(std::chrono::milliseconds(5));
+      REQUIRE(ended.has_value());
+      REQUIRE_MESSAGE(!ended->has_value(), said());
+    }
     return process;
   }
 
@@ -101,7 +102,6 @@ class TandemProcess {
   PosixFileSystem files_;
   PosixProcessLauncher launcher_;
   std::string directory_;
-  std::vector<int> stderr_ends_;  ///< open, so that what is written there breaks no pipe
 };
 
 /// A short study on the shipped digits.

@@ -36,9 +36,13 @@ TEST_CASE_FIXTURE(TandemProcess, "tune runs a study to its end and tells what it
 }
 
 TEST_CASE_FIXTURE(TandemProcess, "a second study of the same job starts from what the first one measured") {
-  // Long enough for a probe to end, on a fast machine too: only then is there something to start from.
-  const std::string first = write("a.toml", digits_study("first", 2, 60, ""));
-  const std::string second = write("b.toml", digits_study("second", 2, 60, ""));
+  // Two candidates and time enough to tell them apart, on a fast and on a noisy machine: only a probe that ended
+  // leaves something to start from.
+  const std::string two =
+      "[system]\nprobe_budget=1.0\ncores=[1]\nthreads=[1]\nreplicas=[1]\nmicro_batch=[0]\n"
+      "allocator=[\"default\",\"retain\"]\n";
+  const std::string first = write("a.toml", digits_study("first", 2, 120, two));
+  const std::string second = write("b.toml", digits_study("second", 2, 120, two));
   REQUIRE(run({"tune", first, "--json", "--quiet"}).code == 0);
   const Ended again = run({"tune", second, "--json", "--quiet"});
   REQUIRE(again.code == 0);
