@@ -1,8 +1,11 @@
 #include "runtime/actor/asio_scheduler.hpp"
 
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -11,6 +14,8 @@
 
 #include "runtime/base/limits.hpp"
 #include "runtime/wire/asio.hpp"
+#include "runtime/wire/scheme_transport.hpp"
+#include "runtime/wire/tcp_transport.hpp"
 #include "runtime/wire/unix_transport.hpp"
 
 namespace tandem::runtime {
@@ -150,8 +155,10 @@ thread_local AsioScheduler::Worker* AsioScheduler::current_worker = nullptr;
 
 AsioPlatform make_asio_platform(int threads, const Clock& clock) {
   auto scheduler = std::make_unique<AsioScheduler>(threads, clock);
-  auto transport = make_unix_transport(scheduler->context());
-  return {std::move(scheduler), std::move(transport)};
+  std::map<std::string, std::unique_ptr<Transport>> transports;
+  transports["tcp"] = make_tcp_transport(scheduler->context());
+  transports["unix"] = make_unix_transport(scheduler->context());
+  return {std::move(scheduler), make_scheme_transport(std::move(transports))};
 }
 
 }  // namespace tandem::runtime

@@ -83,7 +83,7 @@ NodeLinks::~NodeLinks() { abandon(); }
 
 // ---- connections
 
-Result<> NodeLinks::listen(const std::string& address) {
+Result<std::string> NodeLinks::listen(const std::string& address) {
   if (core_.options().token.empty()) {
     return fail(ErrorCode::failed_precondition, "cannot listen at {}: the runtime was given no token", address);
   }
@@ -94,9 +94,10 @@ Result<> NodeLinks::listen(const std::string& address) {
     }
   });
   if (!listener) return forward_error(listener);
+  std::string listening = (*listener)->address();
   const std::lock_guard lock(mutex_);
   listeners_.push_back(std::move(*listener));
-  return {};
+  return listening;
 }
 
 void NodeLinks::connect(const std::string& address, std::function<void(Result<NodeId>)> done) {

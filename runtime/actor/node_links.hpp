@@ -22,7 +22,7 @@ class NodeLinks {
   NodeLinks(Core& core, Transport& transport, std::function<void(std::byte*, std::size_t)> nonce);
   ~NodeLinks();
 
-  Result<> listen(const std::string& address);
+  Result<std::string> listen(const std::string& address);
   void connect(const std::string& address, std::function<void(Result<NodeId>)> done);
   void disconnect(std::uint64_t node, const std::string& why);
   void remote(std::uint64_t node, const std::string& name, Duration deadline,

@@ -75,7 +75,7 @@ Result<> Runtime::kill(ActorRef ref, DownCause cause, std::string detail) {
   return core_->kill(ref, cause, std::move(detail));
 }
 
-Result<> Runtime::listen(const std::string& address) { return core_->links().listen(address); }
+Result<std::string> Runtime::listen(const std::string& address) { return core_->links().listen(address); }
 void Runtime::connect(const std::string& address, std::function<void(Result<NodeId>)> done) {
   core_->links().connect(address, std::move(done));
 }

@@ -68,6 +68,8 @@ inline constexpr std::size_t kReadBytes = 64ULL << 10;
 /// Connections that one runtime keeps, and those that have not shown the token yet.
 inline constexpr std::size_t kConnections = 4'096;
 inline constexpr std::size_t kUnauthenticatedConnections = 256;
+/// From the look-up of a host's name to the connection, all its addresses together.
+inline constexpr Duration kConnectDeadline = seconds(10);
 /// From the connection to the end of the handshake.
 inline constexpr Duration kHandshakeDeadline = seconds(5);
 /// Bytes of an error's text sent to another node.
@@ -81,10 +83,10 @@ inline constexpr Duration kFlushDeadline = seconds(1);
 inline constexpr std::size_t kTemplateFrameBytes = 1U << 20;
 /// Requests that wait for a template to read them.
 inline constexpr std::size_t kTemplateRequests = 1'024;
-/// From the end of a template's control stream to the end of its process.
 /// Between two looks at what a child with a memory limit holds; at its whole process group, every so many looks.
 inline constexpr Duration kMemoryWatchInterval = milliseconds(100);
 inline constexpr int kMemoryGroupLooks = 10;
+/// From the end of a template's control stream to the end of its process.
 inline constexpr Duration kTemplateExitDeadline = seconds(5);
 /// Threads of one process whose perf events and waits are sampled.
 inline constexpr std::size_t kSampledThreads = 32;

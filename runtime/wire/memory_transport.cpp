@@ -135,7 +135,8 @@ class MemoryStream final : public Stream, public std::enable_shared_from_this<Me
 class MemoryListener final : public Listener {
  public:
   MemoryListener(MemoryNetwork& network, std::string name, std::shared_ptr<Transport::OnStream> mine)
-      : network_(network), name_(std::move(name)), mine_(std::move(mine)) {}
+      : network_(network), name_(std::move(name)), address_("memory:" + name_), mine_(std::move(mine)) {}
+  const std::string& address() const noexcept override { return address_; }
   ~MemoryListener() override {
     const auto found = network_.listening_.find(name_);
     if (found != network_.listening_.end() && found->second.on_stream == mine_) network_.listening_.erase(found);
@@ -143,7 +144,7 @@ class MemoryListener final : public Listener {
 
  private:
   MemoryNetwork& network_;
-  std::string name_;
+  std::string name_, address_;
   std::shared_ptr<Transport::OnStream> mine_;
 };
 

@@ -1,4 +1,4 @@
-/// Transport: how bytes get from one node to another. Unix sockets, memory, and later TCP and TLS stand behind it.
+/// Transport: how bytes get from one node to another. Unix sockets, TCP and memory stand behind it.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,8 @@ class Stream {
 class Listener {
  public:
   virtual ~Listener() = default;
+  /// Where it really listens: as asked for, with the port that was found in place of port 0.
+  [[nodiscard]] virtual const std::string& address() const noexcept = 0;
 };
 
 /// Thread-safe. Owned by the runtime (or the simulation), it outlives its streams.

@@ -91,6 +91,28 @@ TEST_CASE("two nodes over a Unix socket: names, asks, references inside messages
   CHECK(record.all().size() == 5);
 }
 
+TEST_CASE("two nodes over TCP: the port that was found is told, and the other node's death is noticed") {
+  Record record;
+  Runtime worker(options(1));
+  auto host = std::make_unique<Runtime>(options(2));
+  worker.on_node_down([&](NodeId node, const Error&) { record.add("node down " + std::to_string(node.node)); });
+  SpawnOptions named;
+  named.name = "answers";
+  spawn_scripted(worker, answer_pings, named);
+  const auto address = worker.listen("tcp:127.0.0.1:0");
+  REQUIRE(address);
+  CHECK(address->starts_with("tcp:127.0.0.1:"));
+  CHECK_FALSE(address->ends_with(":0"));
+  REQUIRE(host->connect_blocking(*address));
+  const auto found = host->remote_blocking(1, "answers", kPatience);
+  REQUIRE(found);
+  const auto answer = host->ask_blocking<test::Pong>(*found, ping(6), kPatience);
+  REQUIRE(answer);
+  CHECK(answer->root().getNumber() == 7);
+  host.reset();
+  CHECK(record.wait_for(1) == std::vector<std::string>{"node down 2"});
+}
+
 TEST_CASE("a node without the token, or with a number that is taken, is refused") {
   const SocketPath path;
   Runtime worker(options(1));

@@ -1,0 +1,141 @@
+/// The transports over sockets, each by the same tests.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "runtime/base/file_system.hpp"
+#include "runtime/wire/asio.hpp"
+#include "runtime/wire/scheme_transport.hpp"
+#include "runtime/wire/tcp_transport.hpp"
+#include "runtime/wire/unix_transport.hpp"
+
+namespace tandem::runtime {
+namespace {
+
+/// Both transports on two threads, as a runtime has them.
+struct Sockets {
+  asio::io_context context;
+  std::unique_ptr<Transport> transport;
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  std::vector<std::thread> threads;
+  std::string directory = PosixFileSystem().temporary_name((std::filesystem::temp_directory_path() / "wire").string());
+
+  Sockets() {
+    std::filesystem::create_directories(directory);
+    std::map<std::string, std::unique_ptr<Transport>> transports;
+    transports["tcp"] = make_tcp_transport(context);
+    transports["unix"] = make_unix_transport(context);
+    transport = make_scheme_transport(std::move(transports));
+    for (int thread = 0; thread < 2; ++thread) threads.emplace_back([this] { context.run(); });
+  }
+  ~Sockets() {
+    context.stop();
+    for (auto& thread : threads) thread.join();
+    std::filesystem::remove_all(directory);
+  }
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
+
+  Result<std::shared_ptr<Stream>> connect(const std::string& address) {
+    auto told = std::make_shared<std::promise<Result<std::shared_ptr<Stream>>>>();
+    transport->connect(address, [told](auto stream) { told->set_value(std::move(stream)); });
+    return told->get_future().get();
+  }
+};
+
+/// Sends back what comes, until its stream ends.
+struct Echo : std::enable_shared_from_this<Echo> {
+  explicit Echo(std::shared_ptr<Stream> connected) : stream(std::move(connected)) {}
+  void go() {
+    stream->read(bytes, [self = shared_from_this()](Result<std::size_t> count) {
+      if (!count) return;
+      self->stream->write(std::span(self->bytes).first(*count), [self](Result<std::size_t> written) {
+        if (written) self->go();
+      });
+    });
+  }
+  std::shared_ptr<Stream> stream;
+  std::array<std::byte, 4096> bytes{};
+};
+
+Result<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
+  std::promise<Result<std::size_t>> told;
+  stream.read(into, [&told](Result<std::size_t> count) { told.set_value(std::move(count)); });
+  return told.get_future().get();
+}
+
+TEST_CASE_FIXTURE(Sockets, "bytes come back in order through every kind of socket, and an end is told") {
+  for (const std::string& asked :
+       {"unix:" + directory + "/s", std::string("tcp:127.0.0.1:0"), std::string("tcp:localhost:0")}) {
+    INFO(asked);
+    auto listener = transport->listen(asked, [](Result<std::shared_ptr<Stream>> stream) {
+      REQUIRE(stream);
+      std::make_shared<Echo>(*stream)->go();
+    });
+    REQUIRE(listener);
+    const auto stream = connect((*listener)->address());
+    REQUIRE(stream);
+    std::vector<std::byte> sent(1'000'000), received(sent.size());
+    for (std::size_t index = 0; index < sent.size(); ++index) sent[index] = static_cast<std::byte>(index * 7 % 251);
+    std::promise<Result<std::size_t>> written;
+    (*stream)->write(sent, [&written](Result<std::size_t> count) { written.set_value(std::move(count)); });
+    for (std::size_t got = 0; got < received.size();) {
+      const auto count = read_some(**stream, std::span(received).subspan(got));
+      REQUIRE(count);
+      got += *count;
+    }
+    CHECK(*written.get_future().get() == sent.size());
+    CHECK(received == sent);
+    (*stream)->close();
+    (*stream)->close();
+    CHECK_FALSE(read_some(**stream, received));
+    // Gone with its listener: nobody answers there.
+    const std::string address = (*listener)->address();
+    listener->reset();
+    // The closing runs on the context's threads; until then a connection may still be taken.
+    while (connect(address)) std::this_thread::yield();
+  }
+}
+
+TEST_CASE_FIXTURE(Sockets, "an address in use, a host that is none and a port nobody has are errors that name them") {
+  const auto ignore = [](Result<std::shared_ptr<Stream>>) {};
+  auto listener = transport->listen("tcp:127.0.0.1:0", ignore);
+  REQUIRE(listener);
+  const std::string address = (*listener)->address();
+  const auto taken = transport->listen(address, ignore);
+  REQUIRE_FALSE(taken);
+  CHECK(taken.error().code() == ErrorCode::already_exists);
+  CHECK(taken.error().message().find(address) != std::string::npos);
+
+  for (const char* bad : {"tcp:127.0.0.1:0", "tcp:127.0.0.1", "tcp:", "udp:127.0.0.1:1", "127.0.0.1:1"}) {
+    INFO(bad);
+    const auto refused = connect(bad);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == ErrorCode::invalid_argument);
+    const std::string named = std::string(bad).substr(std::string(bad).starts_with("tcp:") ? 4 : 0);
+    CHECK(refused.error().message().find(named) != std::string::npos);
+  }
+  const auto nobody = connect("tcp:127.0.0.1:1");
+  REQUIRE_FALSE(nobody);
+  CHECK(nobody.error().code() == ErrorCode::unavailable);
+  const auto unknown = connect("tcp:no-such-host.invalid:1");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message().find("no-such-host.invalid") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Sockets, "an unencrypted stream never leaves the machine, neither way") {
+  for (const char* outside : {"tcp:0.0.0.0:0", "tcp:[::]:0", "tcp:192.0.2.1:7077"}) {
+    INFO(outside);
+    const auto listener = transport->listen(outside, [](Result<std::shared_ptr<Stream>>) {});
+    REQUIRE_FALSE(listener);
+    CHECK(listener.error().code() == ErrorCode::permission_denied);
+  }
+  const auto stream = connect("tcp:192.0.2.1:7077");
+  REQUIRE_FALSE(stream);
+  CHECK(stream.error().code() == ErrorCode::permission_denied);
+}
+
+}  // namespace
+}  // namespace tandem::runtime
