@@ -16,6 +16,7 @@
 #include "runtime/wire/asio.hpp"
 #include "runtime/wire/scheme_transport.hpp"
 #include "runtime/wire/tcp_transport.hpp"
+#include "runtime/wire/tls_transport.hpp"
 #include "runtime/wire/unix_transport.hpp"
 
 namespace tandem::runtime {
@@ -153,10 +154,11 @@ thread_local AsioScheduler::Worker* AsioScheduler::current_worker = nullptr;
 
 }  // namespace
 
-AsioPlatform make_asio_platform(int threads, const Clock& clock) {
+AsioPlatform make_asio_platform(int threads, const Clock& clock, const std::string& token) {
   auto scheduler = std::make_unique<AsioScheduler>(threads, clock);
   std::map<std::string, std::unique_ptr<Transport>> transports;
   transports["tcp"] = make_tcp_transport(scheduler->context());
+  transports["tls"] = make_tls_transport(scheduler->context(), token);
   transports["unix"] = make_unix_transport(scheduler->context());
   return {std::move(scheduler), make_scheme_transport(std::move(transports))};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "runtime/actor/scheduler.hpp"
 #include "runtime/wire/transport.hpp"
@@ -14,6 +15,6 @@ struct AsioPlatform {
   std::unique_ptr<Transport> transport;
 };
 
-[[nodiscard]] AsioPlatform make_asio_platform(int threads, const Clock& clock);
+[[nodiscard]] AsioPlatform make_asio_platform(int threads, const Clock& clock, const std::string& token);
 
 }  // namespace tandem::runtime

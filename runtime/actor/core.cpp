@@ -49,7 +49,7 @@ Core::Core(Runtime& runtime, RuntimeOptions options, RuntimePlatform platform)
   scheduler_ = platform_.scheduler;
   Transport* transport = platform_.transport;
   if (scheduler_ == nullptr) {
-    auto asio = make_asio_platform(std::clamp(options_.threads, 1, limits::kThreads), *clock_);
+    auto asio = make_asio_platform(std::clamp(options_.threads, 1, limits::kThreads), *clock_, options_.token);
     own_scheduler_ = std::move(asio.scheduler);
     own_transport_ = std::move(asio.transport);
     scheduler_ = own_scheduler_.get();

@@ -88,7 +88,10 @@ Result<std::string> NodeLinks::listen(const std::string& address) {
     return fail(ErrorCode::failed_precondition, "cannot listen at {}: the runtime was given no token", address);
   }
   auto listener = transport_.listen(address, [this](Result<std::shared_ptr<Stream>> stream) {
-    if (!stream) return;
+    if (!stream) {
+      core_.log().warning("a connection is refused: {}", stream.error().message());
+      return;
+    }
     if (auto adopted = adopt(std::move(*stream), false, {}); !adopted) {
       core_.log().warning("a connection is refused: {}", adopted.error().message());
     }

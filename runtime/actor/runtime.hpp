@@ -102,8 +102,8 @@ class Runtime {
   /// Ends the actor before its next message; on_stop does not run.
   Result<> kill(ActorRef ref, DownCause cause, std::string detail);
 
-  /// Accepts nodes at "unix:PATH", "tcp:HOST:PORT" (loopback only; port 0: a free one) or, in simulation,
-  /// "memory:NAME". Tells where it really listens.
+  /// Accepts nodes at "unix:PATH", "tcp:HOST:PORT" on the loopback, "tls:HOST:PORT" anywhere (port 0: a free one) or,
+  /// in simulation, "memory:NAME". Tells where it really listens.
   Result<std::string> listen(const std::string& address);
   /// Joins the node that listens there. The callback runs on a thread of the runtime.
   void connect(const std::string& address, std::function<void(Result<NodeId>)> done);

@@ -48,4 +48,16 @@ Result<HostPort> parse_host_port(std::string_view text) {
   return parsed;
 }
 
+Result<HostPort> parse_host_address(std::string_view text, std::string_view scheme) {
+  const auto address = parse_address(text, scheme);
+  if (!address) return forward_error(address);
+  return parse_host_port(address->rest);
+}
+
+Result<HostPort> parse_peer_address(std::string_view text, std::string_view scheme) {
+  auto parsed = parse_host_address(text, scheme);
+  if (parsed && parsed->port == 0) return fail(ErrorCode::invalid_argument, "cannot connect to port 0: {}", text);
+  return parsed;
+}
+
 }  // namespace tandem::runtime

@@ -28,4 +28,9 @@ struct HostPort {
 /// "HOST:PORT"; an IPv6 address must stand in brackets: "[::1]:7077". Port 0 is for listening only.
 [[nodiscard]] Result<HostPort> parse_host_port(std::string_view text);
 
+/// "SCHEME:HOST:PORT", to listen at.
+[[nodiscard]] Result<HostPort> parse_host_address(std::string_view text, std::string_view scheme);
+/// The same to connect to: port 0 is refused.
+[[nodiscard]] Result<HostPort> parse_peer_address(std::string_view text, std::string_view scheme);
+
 }  // namespace tandem::runtime

@@ -1,6 +1,7 @@
-/// Streams and listeners over any stream socket of Asio's, for the transports of this folder. Private to them.
+/// Streams and listeners over any stream socket of Asio, for the transports of this folder. Private to them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,11 +22,11 @@ using StrandSocket = asio::basic_stream_socket<Protocol, SocketStrand>;
   return {ErrorCode::unavailable, code.message()};
 }
 
-/// Every operation on the socket runs on its strand.
-template <class Protocol>
-class SocketStream final : public Stream, public std::enable_shared_from_this<SocketStream<Protocol>> {
+/// `Socket`: a StrandSocket, or what encrypts one. Every operation on it runs on its strand.
+template <class Socket>
+class SocketStream final : public Stream, public std::enable_shared_from_this<SocketStream<Socket>> {
  public:
-  explicit SocketStream(StrandSocket<Protocol> socket) : socket_(std::move(socket)) {}
+  explicit SocketStream(Socket socket) : socket_(std::move(socket)) {}
 
   void read(std::span<std::byte> into, Done done) override {
     asio::dispatch(socket_.get_executor(), [self = this->shared_from_this(), into, done = std::move(done)]() mutable {
@@ -51,8 +52,8 @@ class SocketStream final : public Stream, public std::enable_shared_from_this<So
     if (!self) return;
     asio::dispatch(socket_.get_executor(), [self] {
       asio::error_code ignored;
-      self->socket_.shutdown(asio::socket_base::shutdown_both, ignored);
-      self->socket_.close(ignored);
+      self->socket_.lowest_layer().shutdown(asio::socket_base::shutdown_both, ignored);
+      self->socket_.lowest_layer().close(ignored);
     });
   }
 
@@ -62,8 +63,11 @@ class SocketStream final : public Stream, public std::enable_shared_from_this<So
     return count;
   }
 
-  StrandSocket<Protocol> socket_;
+  Socket socket_;
 };
+
+using StrandTimer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, SocketStrand>;
 
 /// Accepts until `close`; a pending accept keeps it alive.
 template <class Protocol>
@@ -71,17 +75,16 @@ class SocketAccepting : public std::enable_shared_from_this<SocketAccepting<Prot
  public:
   using Acceptor = asio::basic_socket_acceptor<Protocol, SocketStrand>;
 
-  SocketAccepting(asio::io_context& context, Transport::OnStream on_stream)
+  using OnSocket = std::function<void(StrandSocket<Protocol>)>;
+
+  SocketAccepting(asio::io_context& context, OnSocket on_socket)
       : context_(context),
         acceptor_(asio::make_strand(context)),
-        on_stream_(std::move(on_stream)),
+        on_socket_(std::move(on_socket)),
         retry_(acceptor_.get_executor()) {}
 
   /// To be opened, bound and listening before `start`.
   [[nodiscard]] Acceptor& acceptor() noexcept { return acceptor_; }
-  /// Runs on each accepted socket before its stream is told.
-  void (*prepare)(StrandSocket<Protocol>&) = nullptr;
-
   void start() { next(); }
   void close() {
     asio::dispatch(acceptor_.get_executor(), [self = this->shared_from_this()] {
@@ -101,8 +104,7 @@ class SocketAccepting : public std::enable_shared_from_this<SocketAccepting<Prot
   void accepted(const asio::error_code& code, StrandSocket<Protocol> socket) {
     if (code == asio::error::operation_aborted || !acceptor_.is_open()) return;
     if (!code) {
-      if (prepare) prepare(socket);
-      on_stream_(std::make_shared<SocketStream<Protocol>>(std::move(socket)));
+      on_socket_(std::move(socket));
       return next();
     }
     // Out of descriptors, most likely: waiting is better than a busy loop or than deafness.
@@ -114,9 +116,8 @@ class SocketAccepting : public std::enable_shared_from_this<SocketAccepting<Prot
 
   asio::io_context& context_;
   Acceptor acceptor_;
-  Transport::OnStream on_stream_;
-  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, SocketStrand>
-      retry_;
+  OnSocket on_socket_;
+  StrandTimer retry_;
 };
 
 /// Runs `then` after `delay` on the context's threads.

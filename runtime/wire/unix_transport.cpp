@@ -34,7 +34,10 @@ class UnixTransport final : public Transport {
     const auto address = parse_address(text, "unix");
     if (!address) return forward_error(address);
     if (auto checked = check_path(address->rest); !checked) return forward_error(checked);
-    auto accepting = std::make_shared<SocketAccepting<Protocol>>(context_, std::move(on_stream));
+    auto accepting = std::make_shared<SocketAccepting<Protocol>>(
+        context_, [on_stream = std::move(on_stream)](StrandSocket<Protocol> socket) {
+          on_stream(std::make_shared<SocketStream<StrandSocket<Protocol>>>(std::move(socket)));
+        });
     struct stat found {};
     if (::lstat(address->rest.c_str(), &found) == 0) {
       if (!S_ISSOCK(found.st_mode)) {
@@ -70,7 +73,7 @@ class UnixTransport final : public Transport {
           if (code) {
             return on_connected(fail(socket_error(code).code(), "cannot connect to {}: {}", path, code.message()));
           }
-          on_connected(std::make_shared<SocketStream<Protocol>>(std::move(*socket)));
+          on_connected(std::make_shared<SocketStream<StrandSocket<Protocol>>>(std::move(*socket)));
         });
   }
 

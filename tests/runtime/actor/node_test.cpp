@@ -91,7 +91,10 @@ TEST_CASE("two nodes over a Unix socket: names, asks, references inside messages
   CHECK(record.all().size() == 5);
 }
 
-TEST_CASE("two nodes over TCP: the port that was found is told, and the other node's death is noticed") {
+TEST_CASE("two nodes over TCP, plain or TLS: the port that was found is told, and the other node's death is noticed") {
+  std::string scheme;
+  SUBCASE("plain") { scheme = "tcp"; }
+  SUBCASE("TLS") { scheme = "tls"; }
   Record record;
   Runtime worker(options(1));
   auto host = std::make_unique<Runtime>(options(2));
@@ -99,9 +102,9 @@ TEST_CASE("two nodes over TCP: the port that was found is told, and the other no
   SpawnOptions named;
   named.name = "answers";
   spawn_scripted(worker, answer_pings, named);
-  const auto address = worker.listen("tcp:127.0.0.1:0");
+  const auto address = worker.listen(scheme + ":127.0.0.1:0");
   REQUIRE(address);
-  CHECK(address->starts_with("tcp:127.0.0.1:"));
+  CHECK(address->starts_with(scheme + ":127.0.0.1:"));
   CHECK_FALSE(address->ends_with(":0"));
   REQUIRE(host->connect_blocking(*address));
   const auto found = host->remote_blocking(1, "answers", kPatience);

@@ -1,14 +1,18 @@
 /// The transports over sockets, each by the same tests.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "runtime/base/file_system.hpp"
-#include "runtime/wire/asio.hpp"
+#include "runtime/wire/asio_ssl.hpp"
 #include "runtime/wire/scheme_transport.hpp"
 #include "runtime/wire/tcp_transport.hpp"
+#include "runtime/wire/tls_transport.hpp"
 #include "runtime/wire/unix_transport.hpp"
 
 namespace tandem::runtime {
@@ -26,6 +30,7 @@ struct Sockets {
     std::filesystem::create_directories(directory);
     std::map<std::string, std::unique_ptr<Transport>> transports;
     transports["tcp"] = make_tcp_transport(context);
+    transports["tls"] = make_tls_transport(context, "the token");
     transports["unix"] = make_unix_transport(context);
     transport = make_scheme_transport(std::move(transports));
     for (int thread = 0; thread < 2; ++thread) threads.emplace_back([this] { context.run(); });
@@ -38,9 +43,10 @@ struct Sockets {
   Sockets(const Sockets&) = delete;
   Sockets& operator=(const Sockets&) = delete;
 
-  Result<std::shared_ptr<Stream>> connect(const std::string& address) {
+  Result<std::shared_ptr<Stream>> connect(const std::string& address) { return connect(*transport, address); }
+  static Result<std::shared_ptr<Stream>> connect(Transport& by, const std::string& address) {
     auto told = std::make_shared<std::promise<Result<std::shared_ptr<Stream>>>>();
-    transport->connect(address, [told](auto stream) { told->set_value(std::move(stream)); });
+    by.connect(address, [told](auto stream) { told->set_value(std::move(stream)); });
     return told->get_future().get();
   }
 };
@@ -67,16 +73,16 @@ Result<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
 }
 
 TEST_CASE_FIXTURE(Sockets, "bytes come back in order through every kind of socket, and an end is told") {
-  for (const std::string& asked :
-       {"unix:" + directory + "/s", std::string("tcp:127.0.0.1:0"), std::string("tcp:localhost:0")}) {
+  for (const std::string& asked : {"unix:" + directory + "/s", std::string("tcp:127.0.0.1:0"),
+                                   std::string("tcp:localhost:0"), std::string("tls:127.0.0.1:0")}) {
     INFO(asked);
     auto listener = transport->listen(asked, [](Result<std::shared_ptr<Stream>> stream) {
-      REQUIRE(stream);
+      REQUIRE_MESSAGE(stream, (stream ? std::string() : stream.error().message()));
       std::make_shared<Echo>(*stream)->go();
     });
     REQUIRE(listener);
     const auto stream = connect((*listener)->address());
-    REQUIRE(stream);
+    REQUIRE_MESSAGE(stream, (stream ? std::string() : stream.error().message()));
     std::vector<std::byte> sent(1'000'000), received(sent.size());
     for (std::size_t index = 0; index < sent.size(); ++index) sent[index] = static_cast<std::byte>(index * 7 % 251);
     std::promise<Result<std::size_t>> written;
@@ -135,6 +141,71 @@ TEST_CASE_FIXTURE(Sockets, "an unencrypted stream never leaves the machine, neit
   const auto stream = connect("tcp:192.0.2.1:7077");
   REQUIRE_FALSE(stream);
   CHECK(stream.error().code() == ErrorCode::permission_denied);
+}
+
+TEST_CASE_FIXTURE(Sockets, "over TLS a peer with another token, or one that speaks plain TCP, is refused") {
+  std::promise<ErrorCode> first;
+  std::atomic<int> told = 0;
+  auto listener = transport->listen("tls:127.0.0.1:0", [&](Result<std::shared_ptr<Stream>> stream) {
+    if (told++ == 0) first.set_value(stream ? ErrorCode::internal : stream.error().code());
+  });
+  REQUIRE(listener);
+  const std::string address = (*listener)->address();
+  const auto stranger = make_tls_transport(context, "another token");
+  const auto refused = connect(*stranger, address);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == ErrorCode::permission_denied);
+  CHECK(refused.error().message().find(address) != std::string::npos);
+  CHECK(first.get_future().get() == ErrorCode::permission_denied);
+
+  const auto plain = connect("tcp" + address.substr(3));
+  REQUIRE(plain);
+  std::array<std::byte, 64> bytes{};
+  (*plain)->write(bytes, [](Result<std::size_t>) {});
+  while (read_some(**plain, bytes)) {  // an alert, perhaps, and the end
+  }
+  CHECK(connect(address));
+
+  const auto tokenless = make_tls_transport(context, "");
+  const auto none = tokenless->listen("tls:127.0.0.1:0", [](Result<std::shared_ptr<Stream>>) {});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code() == ErrorCode::failed_precondition);
+}
+
+/// A server with a certificate of its own making instead of the key.
+asio::ssl::context impostor() {
+  asio::ssl::context context(asio::ssl::context::tls_server);
+  EVP_PKEY* key = EVP_RSA_gen(2048);
+  X509* certificate = X509_new();
+  X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+  X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+  X509_set_pubkey(certificate, key);
+  X509_sign(certificate, key, EVP_sha256());
+  CHECK(SSL_CTX_use_certificate(context.native_handle(), certificate) == 1);
+  CHECK(SSL_CTX_use_PrivateKey(context.native_handle(), key) == 1);
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+  return context;
+}
+
+TEST_CASE_FIXTURE(Sockets, "over TLS a certificate does not stand in for the token") {
+  asio::io_context own;
+  asio::ip::tcp::acceptor acceptor(own, {asio::ip::address_v4::loopback(), 0});
+  auto pretending = impostor();
+  std::promise<asio::error_code> server_saw;
+  std::thread server([&] {
+    asio::ssl::stream<asio::ip::tcp::socket> stream(acceptor.accept(), pretending);
+    asio::error_code code;
+    stream.handshake(asio::ssl::stream_base::server, code);
+    std::array<char, 1> byte{};
+    if (!code) stream.read_some(asio::buffer(byte), code);
+    server_saw.set_value(code);
+  });
+  const auto refused = connect("tls:127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == ErrorCode::permission_denied);
+  CHECK(server_saw.get_future().get());
+  server.join();
 }
 
 }  // namespace
