@@ -37,7 +37,12 @@ inline constexpr int kWarmHosts = 1;
 inline constexpr std::size_t kWaitingPlacements = 1'024;
 /// Trials a snapshot lists beside those running.
 inline constexpr std::size_t kSnapshotTrials = 200;
-/// A trial whose host could not be made this often in a row ends the study.
+/// A host that could not be made this often in a row ends the study; a trial that lost its host this often, by no
+/// doing of its own, fails.
 inline constexpr int kPlacementRetries = 3;
+/// Before a host is asked for again; times the failures in a row.
+inline constexpr Duration kPlacementBackoff = milliseconds(200);
+/// Hosts that ended before they were ready, remembered in case their readiness is told late.
+inline constexpr std::size_t kGoneHosts = 256;
 
 }  // namespace tandem::actors

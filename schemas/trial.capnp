@@ -194,14 +194,16 @@ struct HostReady {
 # Host provider → worker actor.
 struct HostExited {
   pid @0 :Int64;
-  cause @1 :Text;  # stopped | failed | killed | out_of_memory
+  cause @1 :Text;  # stopped | failed | killed | out_of_memory | node_lost: not its own doing
   detail @2 :Text;
+  environment @3 :Text;
 }
 
-# The environment's template is gone, or its preparation failed: nobody waits for hosts of it any longer.
+# The hosts of an environment that were asked for will not come: its template is gone, or its preparation failed.
 struct HostsUnavailable {
   environment @0 :Text;
   failure @1 :Failure;
+  transient @2 :Bool;  # asking again may help
 }
 
 # A scripted trial's clock: run the next of the closures that wait.

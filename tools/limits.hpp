@@ -7,6 +7,8 @@
 namespace tandem::tools::limits {
 
 inline constexpr std::size_t kAskTellLineBytes = std::size_t{1} << 20;
+/// Arrays and objects within one another in a line of asktell.
+inline constexpr std::size_t kAskTellNesting = 16;
 inline constexpr std::int64_t kTrialsPerAsk = 10'000;
 inline constexpr std::size_t kDataFileBytes = std::size_t{1} << 30;
 /// Of the download of one data set by an outside program.

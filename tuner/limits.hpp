@@ -8,6 +8,8 @@ namespace tandem::tuner::limits {
 
 // Study files
 inline constexpr std::size_t kMaxStudyFileBytes = 1 << 20;
+/// Parts of a dotted key: each nests its value one deeper.
+inline constexpr std::size_t kMaxKeyParts = 16;
 inline constexpr std::size_t kMaxNameLength = 100;  ///< of studies, parameters and objectives
 inline constexpr std::size_t kMaxTextBytes = 4096;  ///< of one string in a study file
 inline constexpr std::size_t kMaxObjectives = 16;

@@ -99,11 +99,35 @@ class SocketDirectory {
   std::string path_;
 };
 
-Result<tuner::GroundTruth> load_ground_truth(tuner::Store& store) {
+using Ended = std::pair<StudyEnd, tuner::Study>;
+
+/// Told once: what the study actor says, or that it is gone without having said anything.
+struct EndPromise {
+  EndPromise() = default;
+  EndPromise(const EndPromise&) = delete;
+  EndPromise& operator=(const EndPromise&) = delete;
+  ~EndPromise() {
+    tell(fail(ErrorCode::internal, "the study's actor failed; what was reported is kept: go on with --resume"));
+  }
+  void tell(Result<Ended> ended) {
+    if (!std::exchange(told, true)) promise.set_value(std::move(ended));
+  }
+  std::promise<Result<Ended>> promise;
+  bool told = false;
+};
+
+/// What cannot be read is put aside under another name: measurements can be made again, studies cannot.
+Result<tuner::GroundTruth> load_ground_truth(tuner::Store& store, const Logger& log) {
   auto document = store.document(kGroundTruthDocument);
   if (!document) return forward_error(document);
   if (!*document) return tuner::GroundTruth{};
-  return tuner::GroundTruth::from_json(**document);
+  auto known = tuner::GroundTruth::from_json(**document);
+  if (known) return known;
+  const std::string aside = std::string(kGroundTruthDocument) + ".damaged";
+  if (auto kept = store.put_document(aside, **document); !kept) return forward_error(kept);
+  log.warning("the ground truth cannot be read and is put aside as '{}'; probing starts anew: {}", aside,
+              known.error().message());
+  return tuner::GroundTruth{};
 }
 
 }  // namespace
@@ -119,13 +143,13 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
 
   auto store = tuner::open_sqlite_store(options.state_directory);
   if (!store) return forward_error(store);
-  auto study = open_study(options, **store, files, clock);
-  if (!study) return forward_error(study);
   auto notes = tuner::open_sqlite_store(options.state_directory);  // the ground truth's own connection
   if (!notes) return forward_error(notes);
   std::shared_ptr<tuner::Store> ground_truth_store = std::move(*notes);
-  auto ground_truth = load_ground_truth(*ground_truth_store);
+  auto ground_truth = load_ground_truth(*ground_truth_store, options.log);
   if (!ground_truth) return forward_error(ground_truth, "ground truth");
+  auto study = open_study(options, **store, files, clock);
+  if (!study) return forward_error(study);
 
   SocketDirectory sockets(files);
   if (auto made = sockets.make(); !made) return forward_error(made);
@@ -137,7 +161,7 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
   node.seed = options.seed;
   node.clock = &clock;
   node.token = make_token();
-  node.logger = Logger::to_stderr("tandem", LogLevel::warning);
+  node.logger = options.log;
   const std::string token = node.token;
   const std::string address = "unix:" + sockets.socket_path();
   runtime::Runtime head(std::move(node));
@@ -156,9 +180,8 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
         return ground_truth_store->put_document(kGroundTruthDocument, json);
       });
 
-  using Ended = std::pair<StudyEnd, tuner::Study>;
-  std::promise<Ended> promise;
-  auto ended = promise.get_future();
+  auto telling = std::make_shared<EndPromise>();
+  auto ended = telling->promise.get_future();
   StudyActor::Parts parts{std::move(*study),
                           std::move(*store),
                           files,
@@ -167,16 +190,18 @@ Result<TuneOutcome> run_study_locally(TuneOptions options, StudyObserver* observ
                           keeper,
                           observer,
                           slots,
-                          [&promise](StudyEnd end, tuner::Study last) {
-                            promise.set_value({std::move(end), std::move(last)});
+                          [telling = std::move(telling)](StudyEnd end, tuner::Study last) {
+                            telling->tell(Ended{std::move(end), std::move(last)});
                           }};
   const auto actor = head.spawn<StudyActor>({.name = "study"}, std::move(parts));
   const std::stop_callback on_stop(
       stop, [&head, actor] { (void)head.send(actor, runtime::make_message<schemas::StopStudy>()); });
 
-  auto [end, last] = ended.get();
+  auto outcome = ended.get();
   hosts.shutdown();
   (void)head.shutdown(std::chrono::seconds(5));
+  if (!outcome) return forward_error(outcome);
+  auto& [end, last] = *outcome;
   if (end.error) return tl::unexpected<Error>(*end.error);
   const auto sums = tuner::totals(last);
   return TuneOutcome{std::move(last), end.state, sums, std::string(runtime::to_string(runtime::EnergyMeter().source())),

@@ -137,7 +137,18 @@ void StudyActor::on_ended(schemas::TrialEnded::Reader ended) {
 void StudyActor::on_host_lost(schemas::TrialHostLost::Reader lost) {
   const auto found = running_.find(lost.getTrial());
   if (found == running_.end() || found->second.lease != lost.getLeaseId()) return;
-  fail_trial(lost.getTrial(), lost.getCause().cStr(), lost.getDetail().cStr());
+  const TrialId trial = lost.getTrial();
+  const std::string cause = lost.getCause().cStr(), detail = lost.getDetail().cStr();
+  if (cause != runtime::to_string(runtime::DownCause::node_lost) || ++hosts_lost_[trial] > kPlacementRetries) {
+    return fail_trial(trial, cause, detail);
+  }
+  // Not its own doing: it goes on from its last checkpoint in another host.
+  log().warning("trial {} lost its host and goes on in another: {}", trial, detail);
+  if (auto waits = parts_.study.interrupted(trial); !waits) return abort(waits.error());
+  running_.erase(found);
+  snapshots_.ended(trial);
+  show();
+  fill();
 }
 
 void StudyActor::on_progress(schemas::TrialProgress::Reader progress) {
@@ -181,7 +192,7 @@ void StudyActor::release(std::uint64_t lease) {
 void StudyActor::stop_study() {
   if (stopping_ || ended_) return;
   stopping_ = true;
-  show("stopping");
+  show("stopping: what was reported is kept; interrupt again to end at once");
   // What runs is kept up to its last report; the epoch under way is trained again when the study is resumed.
   for (const auto& [trial, running] : running_) {
     release(running.lease);
@@ -223,10 +234,9 @@ void StudyActor::measure_test(const tuner::BestTrial& best) {
     ask<schemas::TestMetrics>(runtime::from_address(placed.getTrialActor()), std::move(measure), kTestDeadline,
                               [this, best, lease](auto metrics) {
                                 release(lease);
-                                if (!metrics) return abort(metrics.error().within("test split"));
+                                if (!metrics) return end_without_test(metrics.error());
                                 const auto root = metrics->root();
-                                if (root.hasFailure())
-                                  return abort(read_failure(root.getFailure()).within("test split"));
+                                if (root.hasFailure()) return end_without_test(read_failure(root.getFailure()));
                                 if (auto kept = parts_.study.test_measured(best.trial, read_values(root.getValues()));
                                     !kept) {
                                   return abort(kept.error());
@@ -234,6 +244,13 @@ void StudyActor::measure_test(const tuner::BestTrial& best) {
                                 end("finished");
                               });
   });
+}
+
+void StudyActor::end_without_test(const Error& why) {
+  if (ended_) return;
+  // What tuning found stands; a lost checkpoint, say, must not keep the study open for ever.
+  log().warning("the test split was not measured: {}", why.message());
+  end("finished");
 }
 
 void StudyActor::end(std::string state) {

@@ -68,6 +68,7 @@ class StudyActor final : public runtime::Actor {
 
   void conclude();
   void measure_test(const tuner::BestTrial& best);
+  void end_without_test(const Error& why);
   void end(std::string state);
   void abort(const Error& error);
   /// When store or checkpoints cannot be written. The study stays unfinished; the error says how it goes on.
@@ -86,7 +87,7 @@ class StudyActor final : public runtime::Actor {
   SnapshotMaker snapshots_;
   std::map<tuner::TrialId, Running> running_;
   int placing_ = 0;
-  int placement_failures_ = 0;
+  std::map<tuner::TrialId, int> hosts_lost_;  ///< by no doing of the trial
   std::uint32_t attempts_ = 0;
   bool stopping_ = false;
   bool concluding_ = false;

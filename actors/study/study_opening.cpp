@@ -33,17 +33,26 @@ Result<tuner::Study> begin_study(const TuneOptions& options, tuner::Store& store
   return study;
 }
 
+tl::unexpected<Error> refuse_ended(std::string_view name, std::string_view state) {
+  return fail(ErrorCode::already_exists, "study '{}' has {} already; --fresh forgets it and starts anew", name, state);
+}
+
 Result<tuner::Study> resume_study(const TuneOptions& options, tuner::Store& store, const tuner::StudyRecord& record) {
   if (record.source != options.spec.source) {
     return fail(ErrorCode::failed_precondition,
-                "study '{}': its file or --set differs from what it was started with; undo the change to go on, "
-                "or start anew with --fresh",
+                "study '{}': its file or --set differs from what it was started with; to go on, undo the change and "
+                "give the same --set again, or start anew with --fresh",
                 record.name);
   }
   auto events = store.events(record.name);
   if (!events) return forward_error(events);
   auto study = tuner::Study::replay(options.spec, record.seed, *events);
   if (!study) return study;
+  if (study->state() == "finished" || study->state() == "failed") {
+    // A crash came between its last event and the note of its end.
+    if (auto noted = store.set_state(record.name, study->state()); !noted) return forward_error(noted);
+    return refuse_ended(record.name, study->state());
+  }
   if (auto running = store.set_state(record.name, "running"); !running) return forward_error(running);
   return study;
 }
@@ -57,14 +66,15 @@ Result<tuner::Study> open_study(const TuneOptions& options, tuner::Store& store,
   auto record = store.find(name);
   if (!record) return forward_error(record);
   if (*record && options.fresh) {
+    // The old study goes only for one that can be made.
+    if (auto possible = tuner::Study::create(options.spec, options.seed); !possible) return possible;
     if (auto erased = store.erase(name); !erased) return forward_error(erased);
     remove_checkpoints(files, checkpoint_root(options.state_directory, name));
     record->reset();
   }
   if (!*record) return begin_study(options, store, clock);
   if ((*record)->state == "finished" || (*record)->state == "failed") {
-    return fail(ErrorCode::already_exists, "study '{}' has {} already; --fresh forgets it and starts anew", name,
-                (*record)->state == "failed" ? "failed" : "finished");
+    return refuse_ended(name, (*record)->state);
   }
   if (!options.resume) {
     return fail(ErrorCode::failed_precondition,

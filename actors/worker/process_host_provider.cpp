@@ -49,7 +49,9 @@ ProcessHostProvider::~ProcessHostProvider() { shutdown(); }
 
 Result<ProcessHostProvider::Template*> ProcessHostProvider::template_for(const std::string& environment) {
   Template& kept = templates_[environment];
-  if (kept.client) return &kept;
+  if (kept.client && !kept.ended) return &kept;
+  kept.client.reset();  // its last notice has been told, so that no thread of it waits for us
+  kept.ended = false;
   ProcessSpec spec;
   spec.argv = {settings_.program};
   spec.environment = variables_of(environment);
@@ -88,6 +90,7 @@ void ProcessHostProvider::dismiss(std::int64_t pid) {
   for (auto& [environment, kept] : templates_) {
     const auto found = kept.hosts.find(pid);
     if (found == kept.hosts.end()) continue;
+    if (kept.ended) return;
     (void)kept.client->kill_child(found->second);  // not_found: it has ended already, and that is told anyway
     return;
   }
@@ -106,30 +109,36 @@ void ProcessHostProvider::noticed(const std::string& environment, const runtime:
       const std::lock_guard lock(mutex_);
       templates_[environment].hosts.erase(exited->child.pid);
     }
-    tell_exited(exited->child.pid, runtime::to_string(exited->cause), exited->detail);
+    tell_exited(environment, exited->child.pid, runtime::to_string(exited->cause), exited->detail);
   } else if (const auto* ended = std::get_if<runtime::TemplateEnded>(&notice)) {
     std::map<std::int64_t, ProcessIdentity> lost;
     {
       const std::lock_guard lock(mutex_);
       lost.swap(templates_[environment].hosts);
+      templates_[environment].ended = true;
     }
-    for (const auto& [pid, identity] : lost) tell_exited(pid, "killed", "its template ended: " + ended->detail);
+    for (const auto& [pid, identity] : lost) {
+      tell_exited(environment, pid, "node_lost", "its template ended: " + ended->detail);
+    }
     if (!ended->requested) {
-      tell_unavailable(environment, {ErrorCode::unavailable, "the trial host template ended: " + ended->detail});
+      tell_unavailable(environment, {ErrorCode::unavailable, "the trial host template ended: " + ended->detail}, true);
     }
   }
 }
 
-void ProcessHostProvider::tell_unavailable(const std::string& environment, const Error& why) {
+void ProcessHostProvider::tell_unavailable(const std::string& environment, const Error& why, bool transient) {
   auto message = make_message<schemas::HostsUnavailable>();
   message->setEnvironment(environment.c_str());
   write_failure(message->initFailure(), why);
+  message->setTransient(transient);
   (void)runtime_.send(worker_, std::move(message));
 }
 
-void ProcessHostProvider::tell_exited(std::int64_t pid, std::string_view cause, const std::string& detail) {
+void ProcessHostProvider::tell_exited(const std::string& environment, std::int64_t pid, std::string_view cause,
+                                      const std::string& detail) {
   auto message = make_message<schemas::HostExited>();
   message->setPid(pid);
+  message->setEnvironment(environment.c_str());
   message->setCause(std::string(cause).c_str());
   message->setDetail(detail.c_str());
   (void)runtime_.send(worker_, std::move(message));

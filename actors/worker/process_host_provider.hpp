@@ -40,13 +40,14 @@ class ProcessHostProvider final : public HostProvider {
   struct Template {
     std::unique_ptr<runtime::TemplateClient> client;
     std::map<std::int64_t, ProcessIdentity> hosts;
+    bool ended = false;  ///< and to be launched again at the next request
   };
 
   /// The template of an environment, launched and prepared at first use.
   Result<Template*> template_for(const std::string& environment);
   void noticed(const std::string& environment, const runtime::TemplateNotice& notice);
-  void tell_unavailable(const std::string& environment, const Error& why);
-  void tell_exited(std::int64_t pid, std::string_view cause, const std::string& detail);
+  void tell_unavailable(const std::string& environment, const Error& why, bool transient = false);
+  void tell_exited(const std::string& environment, std::int64_t pid, std::string_view cause, const std::string& detail);
 
   HostSettings settings_;
   runtime::Runtime& runtime_;

@@ -25,7 +25,11 @@ void WorkerActor::on_start() {
   on<schemas::HostReady>([this](schemas::HostReady::Reader ready, Incoming&) { host_ready(ready); });
   on<schemas::HostExited>([this](schemas::HostExited::Reader exited, Incoming&) { host_exited(exited); });
   on<schemas::HostsUnavailable>([this](schemas::HostsUnavailable::Reader message, Incoming&) {
-    hosts_unavailable(message.getEnvironment().cStr(), read_failure(message.getFailure()));
+    const std::string environment = message.getEnvironment().cStr();
+    const Error why = read_failure(message.getFailure());
+    if (!message.getTransient()) return hosts_unavailable(environment, why);
+    pools_[environment].coming = 0;
+    host_failed(environment, why);
   });
 }
 
@@ -94,7 +98,7 @@ void WorkerActor::top_up(const std::string& environment, int wanted) {
   Pool& pool = pools_[environment];
   while (static_cast<int>(pool.warm.size()) + pool.coming < wanted) {
     if (auto requested = parts_.hosts.request(environment); !requested) {
-      return hosts_unavailable(environment, requested.error());
+      return host_failed(environment, requested.error());
     }
     ++pool.coming;
   }
@@ -111,7 +115,9 @@ void WorkerActor::host_ready(schemas::HostReady::Reader ready) {
   const std::string environment = ready.getEnvironment().cStr();
   if (ready.hasFailure()) return hosts_unavailable(environment, read_failure(ready.getFailure()));
   Pool& pool = pools_[environment];
+  if (std::erase(gone_, ready.getPid()) > 0) return;  // it ended before it could say so
   pool.coming = std::max(0, pool.coming - 1);
+  pool.failures = 0;
   pool.warm.push_back({ready.getPid(), runtime::from_address(ready.getTrialActor())});
   log().debug("host {} is warm after {:.0f} ms", ready.getPid(), ready.getWarmSeconds() * 1e3);
   serve();
@@ -121,10 +127,16 @@ void WorkerActor::host_exited(schemas::HostExited::Reader exited) {
   const std::int64_t pid = exited.getPid();
   const auto found = leases_.find(pid);
   if (found == leases_.end()) {
-    for (auto& [environment, pool] : pools_) {
-      std::erase_if(pool.warm, [pid](const WarmHost& host) { return host.pid == pid; });
-    }
-    return serve();
+    const std::string environment = exited.getEnvironment().cStr();
+    Pool& pool = pools_[environment];
+    if (std::erase_if(pool.warm, [pid](const WarmHost& host) { return host.pid == pid; }) > 0) return serve();
+    // It never became ready: nothing else will tell those who wait for it.
+    pool.coming = std::max(0, pool.coming - 1);
+    gone_.push_back(pid);
+    if (gone_.size() > kGoneHosts) gone_.pop_front();
+    if (waiting_.empty()) return;
+    return host_failed(environment, {ErrorCode::unavailable, fmt::format("a trial host ended before it was ready: {}",
+                                                                         std::string(exited.getDetail().cStr()))});
   }
   const Lease lease = std::move(found->second);
   leases_.erase(found);
@@ -144,8 +156,16 @@ void WorkerActor::host_exited(schemas::HostExited::Reader exited) {
   serve();
 }
 
+void WorkerActor::host_failed(const std::string& environment, const Error& why) {
+  Pool& pool = pools_[environment];
+  if (++pool.failures > kPlacementRetries) return hosts_unavailable(environment, why);
+  log().warning("{}; trying again", why.message());
+  after(kPlacementBackoff * pool.failures, [this] { serve(); });
+}
+
 void WorkerActor::hosts_unavailable(const std::string& environment, const Error& why) {
   pools_[environment].coming = 0;
+  pools_[environment].failures = 0;
   for (auto request = waiting_.begin(); request != waiting_.end();) {
     if (request->environment != environment) {
       ++request;

@@ -51,13 +51,16 @@ class WorkerActor final : public runtime::Actor {
   };
   struct Pool {
     std::deque<WarmHost> warm;
-    int coming = 0;  ///< asked for, not here yet
+    int coming = 0;    ///< asked for, not here yet
+    int failures = 0;  ///< in a row, to make a host
   };
 
   void place(schemas::PlaceTrial::Reader place, runtime::Incoming& in);
   void release(std::uint64_t lease_id);
   void host_ready(schemas::HostReady::Reader ready);
   void host_exited(schemas::HostExited::Reader exited);
+  /// A host could not be made, or ended before it was ready: asks again for a while, then gives up.
+  void host_failed(const std::string& environment, const Error& why);
   void hosts_unavailable(const std::string& environment, const Error& why);
   /// Serves waiting requests in their order as far as cores and warm hosts allow.
   void serve();
@@ -68,6 +71,7 @@ class WorkerActor final : public runtime::Actor {
   std::set<int> free_cores_;
   std::int64_t free_memory_bytes_;
   std::deque<Request> waiting_;
+  std::deque<std::int64_t> gone_;         ///< pids of the latest hosts that ended before they were ready
   std::map<std::string, Pool> pools_;     ///< by environment
   std::map<std::int64_t, Lease> leases_;  ///< by the pid of its host
 };

@@ -116,10 +116,12 @@ void Cell::wake() {
 std::uint64_t Cell::open(const SpawnOptions& options) {
   user_limit_.store(std::min(options.mailbox_messages, limits::kMailboxMessagesMax), std::memory_order_relaxed);
   byte_limit_.store(options.mailbox_bytes, std::memory_order_relaxed);
-  in_use_.store(true, std::memory_order_relaxed);
   const std::uint64_t generation =
       ((account_.load(std::memory_order_relaxed) >> kGenerationShift) + 1) & kGenerationMask;
-  account_.store(generation << kGenerationShift, std::memory_order_release);
+  account_.store(generation << kGenerationShift, std::memory_order_seq_cst);
+  // After the account: the turn that recycled this cell may still be looking whether it can be recycled, and must not
+  // find it both in use and dead.
+  in_use_.store(true, std::memory_order_seq_cst);
   return (generation << 32) | index_;
 }
 
@@ -162,7 +164,7 @@ void Cell::run_turn() {
 bool Cell::recyclable() const noexcept {
   const std::uint64_t account = account_.load(std::memory_order_seq_cst);
   return (account & (kUserMask | kReservedMask)) == 0 && (account >> kGenerationShift) % 2 == 0 &&
-         in_use_.load(std::memory_order_relaxed);
+         in_use_.load(std::memory_order_seq_cst);
 }
 
 EnvelopePtr Cell::take() {

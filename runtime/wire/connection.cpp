@@ -250,13 +250,13 @@ void Connection::close_when_written(Error why) {
   {
     const std::lock_guard lock(mutex_);
     if (state_ == State::closed || close_when_written_) return;
-    why_ = std::move(why);
+    why_ = why;
     if (write_under_way_) {
       close_when_written_ = true;
       return;
     }
   }
-  close(why_);
+  close(std::move(why));
 }
 
 void Connection::finish() {

@@ -197,6 +197,14 @@ TEST_CASE_FIXTURE(Faults, "a trial that diverges to NaN ranks below every other"
   CHECK(tuned.json()["best"]["params"]["learning_rate"] == 0.05);
 }
 
+TEST_CASE_FIXTURE(Faults, "--fresh keeps the old study when the new one cannot begin") {
+  const std::string study = write("d.toml", digits_study("kept", 2, 2, "[system]\nmode=\"fixed\"\n"));
+  REQUIRE(run({"tune", study, "--quiet"}).code == 0);
+  check_one_error(run({"tune", study, "--quiet", "--fresh", "--set", "system.mode=search"}), {"search"});
+  check_one_error(run({"tune", study, "--quiet", "--fresh", "--set", "trial.dataset=mnist"}), {"mnist"});
+  CHECK(trials("kept").size() == 2);
+}
+
 TEST_CASE_FIXTURE(Faults, "a trial's process killed from outside fails that trial only") {
   const std::string file = write("d.toml", digits_study("killed", 2, 100, "[system]\nmode=\"fixed\"\n"));
   const auto study = start_until({"tune", file, "--set", "study.max_parallel=2"}, "epoch 1/100");

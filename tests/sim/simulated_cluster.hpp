@@ -42,8 +42,12 @@ class SimulatedHosts final : public actors::HostProvider {
     simulation_.after(std::chrono::milliseconds(1), [this, pid] { end(pid, "stopped", ""); });
   }
 
-  /// As the kernel or an operator would.
+  /// As when its template ends, and as the kernel or an operator would.
+  void lose(std::int64_t pid) { end(pid, "node_lost", "its template ended"); }
   void kill(std::int64_t pid) { end(pid, "killed", "killed by signal 9 (SIGKILL)"); }
+
+  /// The next hosts, that many, end before they are ready.
+  void end_early(int hosts) { dying_ = hosts; }
 
   /// Limits of the hosts alive, together.
   [[nodiscard]] std::int64_t memory_leased_bytes() const {
@@ -90,6 +94,10 @@ class SimulatedHosts final : public actors::HostProvider {
     const auto trial = node.spawn<actors::TrialActor>(
         {.name = "trial"}, actors::TrialActor::Parts{*host->compute, pipeline, "simulated/2"});
     hosts_.push_back(std::move(host));
+    if (dying_ > 0) {
+      --dying_;
+      return end(pid, "killed", "killed by signal 9 (SIGKILL)");
+    }
     node.connect("memory:head", [this, &node, pid, trial, environment](Result<runtime::NodeId> joined) {
       if (!joined) return;
       auto ready = runtime::make_message<schemas::HostReady>();
@@ -106,6 +114,7 @@ class SimulatedHosts final : public actors::HostProvider {
     simulation_.crash(static_cast<std::uint64_t>(pid));
     hosts_.erase(found);
     auto exited = runtime::make_message<schemas::HostExited>();
+    exited->setEnvironment("lease");
     exited->setPid(pid);
     exited->setCause(cause);
     exited->setDetail(detail);
@@ -118,6 +127,7 @@ class SimulatedHosts final : public actors::HostProvider {
   actors::TrialScript script_;
   runtime::ActorRef worker_;
   std::int64_t next_pid_ = 1000;
+  int dying_ = 0;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::map<std::int64_t, std::int64_t> memory_limits_;
 };

@@ -122,6 +122,43 @@ TEST_CASE("leases never overlap, even while hosts are killed") {
   }
 }
 
+TEST_CASE("a trial that loses its host by no doing of its own goes on in another, with nothing lost") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    SimulatedCluster::Disk disk;
+    SimulatedCluster cluster(disk, study_of(kNone, "fixed"), seed, script(), 2, 4);
+    // As when their template ends: all hosts at once, those that warm up included.
+    int lost = 0;
+    for (int i = 1; i <= 3; ++i) {
+      cluster.simulation().after(std::chrono::milliseconds(900 * i), [&] {
+        if (cluster.ended()) return;
+        for (const std::int64_t pid : cluster.hosts().alive()) cluster.hosts().lose(pid), ++lost;
+      });
+    }
+    REQUIRE(cluster.run());
+    CHECK(lost > 0);
+    CHECK(cluster.end().state == "finished");
+    CHECK(tuner::totals(cluster.study()).completed == 12);
+  }
+}
+
+TEST_CASE(
+    "hosts that end before they are ready are asked for again; when none ever is, the study ends with the cause") {
+  for (const int dying : {2, 1000}) {
+    CAPTURE(dying);
+    SimulatedCluster::Disk disk;
+    SimulatedCluster cluster(disk, study_of(kNone, "fixed"), 1, script(), 1, 2);
+    cluster.hosts().end_early(dying);
+    REQUIRE(cluster.run());
+    if (dying == 2) {
+      CHECK(tuner::totals(cluster.study()).completed == 12);
+    } else {
+      REQUIRE(cluster.end().error);
+      CHECK(cluster.end().error->message().find("ended before it was ready") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a killed head loses and doubles nothing: with one slot the study is the same bit by bit") {
   for (const char* schedule : {kNone, kStopping, kPromotion}) {
     CAPTURE(schedule);

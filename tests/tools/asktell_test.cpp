@@ -114,6 +114,33 @@ TEST_CASE_FIXTURE(AskTell, "a bad line is answered with an error and the next on
   }
 }
 
+TEST_CASE_FIXTURE(AskTell, "a line nested too deep is refused and the next one is served") {
+  for (const char* bracket : {"[", "{\"a\":"}) {
+    std::string deep = "{\"ask\":";
+    for (int depth = 0; depth < 100'000; ++depth) deep += bracket;
+    const auto answers = talk(deep + "\n{\"open\":{}}\n", {"--fresh"});
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[0]["error"].get<std::string>().find("nested") != std::string::npos);
+    CHECK(answers[1]["ok"] == true);
+  }
+  // Brackets in a string are no nesting.
+  CHECK(answer_to("{\"fail\":{\"trial\":0,\"error\":\"[[[[[[[[[[[[[[[[[[[[[[[[\\\"{{{{\"}}")["ok"] == true);
+}
+
+TEST_CASE_FIXTURE(AskTell, "finish without values, of a trial that told nothing, is refused and costs nothing") {
+  const auto answers = talk("{\"ask\":1}\n{\"finish\":{\"trial\":0}}\n{\"open\":{}}\n");
+  CHECK(answers[1]["error"].get<std::string>().find("'values' is missing") != std::string::npos);
+  CHECK(answers[2]["trials"].size() == 1);
+}
+
+TEST_CASE_FIXTURE(AskTell, "--fresh keeps the old study when the new one cannot be made") {
+  talk("{\"ask\":2}\n");
+  files.seed("/s.toml", std::string(kPlainStudy) + "[search]\nalgorithm=\"grid\"\n");  // a range without a step
+  CHECK(run({"asktell", "/s.toml", "--fresh"}, "").exit_code == 2);
+  files.seed("/s.toml", kPlainStudy);
+  CHECK(talk("{\"open\":{}}\n", {"--resume"})[0]["trials"].size() == 2);
+}
+
 TEST_CASE_FIXTURE(AskTell, "a line that is too long is refused whole and the next one is served") {
   const auto answers = talk(std::string(limits::kAskTellLineBytes + 10, 'x') + "\n{\"ask\":1}\n");
   REQUIRE(answers.size() == 2);

@@ -16,7 +16,34 @@ using nlohmann::json;
 
 constexpr std::string_view kWorker = "asktell";
 
+/// Arrays and objects within one another, at most; strings do not count.
+std::size_t nesting_of(std::string_view line) {
+  std::size_t depth = 0, deepest = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char letter = line[at];
+    if (in_string) {
+      if (letter == '\\') {
+        ++at;
+      } else if (letter == '"') {
+        in_string = false;
+      }
+    } else if (letter == '"') {
+      in_string = true;
+    } else if (letter == '[' || letter == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((letter == ']' || letter == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 Result<json> parse_line(std::string_view line) {
+  if (nesting_of(line) > limits::kAskTellNesting) {
+    return fail(ErrorCode::invalid_argument, "arrays and objects may be nested {} deep at most",
+                limits::kAskTellNesting);
+  }
   json request = json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (request.is_discarded()) return fail(ErrorCode::invalid_argument, "not a JSON object on one line");
   if (!request.is_object() || request.size() != 1) {
@@ -165,6 +192,10 @@ Result<json> AskTellService::finish(const json& body) {
   const auto trial = integer_of(body, "trial", 0, INT64_MAX);
   if (!trial) return forward_error(trial);
   Result<tuner::Values> values;  // none: the last report's count
+  const tuner::Trial* known = study_.find(*trial);
+  if (known != nullptr && known->reports.empty() && !body.contains("values")) {
+    return fail(ErrorCode::invalid_argument, "'values' is missing, and trial {} has told nothing", *trial);
+  }
   if (body.contains("values")) values = values_of(body, study_.spec());
   if (!values) return forward_error(values);
   const auto finished = study_.finish(*trial, std::move(*values));
@@ -219,6 +250,7 @@ Result<json> AskTellService::open(const json& body) {
 }
 
 Result<> AskTellService::close() {
+  if (broken_) return {};  // what the store has is a sound beginning of the study; nothing may follow the gap
   if (study_.state() != "finished") {
     const bool done = study_.done();
     if (auto noted = done ? study_.end("finished", seconds_spent()) : study_.progressed(seconds_spent()); !noted) {
@@ -235,7 +267,9 @@ Result<> AskTellService::close() {
 Result<> AskTellService::make_durable() {
   const auto events = study_.take_events();
   if (events.empty()) return {};
-  return store_.append(study_.spec().name, events);
+  auto kept = store_.append(study_.spec().name, events);
+  if (!kept) broken_ = true;
+  return kept;
 }
 
 double AskTellService::seconds_spent() const { return seconds_before_ + to_seconds(clock_.now() - started_at_); }

@@ -46,6 +46,7 @@ class AskTellService {
   const Clock& clock_;
   MonotonicTime started_at_;
   double seconds_before_;  ///< spent by the runs that this one resumes
+  bool broken_ = false;    ///< events were lost on their way to the store
 };
 
 }  // namespace tandem::tools

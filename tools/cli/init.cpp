@@ -1,10 +1,12 @@
 // tandem init [FILE]
+#include <cctype>
 #include <memory>
 #include <ostream>
 
 #include "tools/cli/command.hpp"
 #include "tools/cli/json_output.hpp"
 #include "tools/cli/study_template.hpp"
+#include "tuner/study/space_reader.hpp"
 
 namespace tandem::tools {
 namespace {
@@ -15,14 +17,25 @@ struct InitOptions {
   std::string dataset;  ///< empty: the workload's first
 };
 
+/// The study is called as its file; what a study's name may not hold becomes '-'.
+std::string study_name_of(const std::string& file) {
+  std::string name = file.substr(file.rfind('/') + 1);
+  if (const auto dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
+  for (char& letter : name) {
+    const bool allowed = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
+    if (!allowed && letter != '.') letter = '-';
+  }
+  return tuner::is_name(name) ? name : "study";
+}
+
 Result<ExitCode> init(Surroundings& surroundings, const CommonOptions& common, const InitOptions& options) {
-  const auto text = study_template(options.workload, options.dataset);
+  const auto text = study_template(options.workload, options.dataset, study_name_of(options.file));
   if (!text) return forward_error(text);
   if (surroundings.files.exists(options.file)) {
     return fail(ErrorCode::already_exists, "{} exists already; init overwrites nothing", options.file);
   }
   const auto written = surroundings.files.write_file_atomic(options.file, *text);
-  if (!written) return forward_error(written);
+  if (!written) return fail(ErrorCode::invalid_argument, "{}", written.error().message());
   if (common.json) {
     write_json(surroundings.out, {{"file", options.file}});
   } else {

@@ -23,6 +23,13 @@ void add_commands(CommandLine& line) {
   add_version(line);
 }
 
+/// "tandem data" of "tandem data get".
+std::string words_before(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  if (parent == nullptr || parent->get_parent() == nullptr) return "tandem";
+  return words_before(*parent) + " " + parent->get_name();
+}
+
 const CLI::App& called_command(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -78,10 +85,11 @@ int run_program(const std::vector<std::string>& arguments, Surroundings& surroun
 
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    if (reversed == std::vector<std::string>{"--version"}) reversed = {"version"};
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     const CLI::App& command = called_command(app);
-    surroundings.out << (&command == &app ? app.help() : command.help("tandem"));
+    surroundings.out << (&command == &app ? app.help() : command.help(words_before(command)));
     return static_cast<int>(ExitCode::done);
   } catch (const CLI::ParseError& error) {
     return explain_bad_usage(app, error, surroundings);

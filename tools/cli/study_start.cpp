@@ -44,13 +44,15 @@ Result<StartedStudy> start_study(tuner::Store& store, tuner::StudySpec spec, con
   if (const auto claimed = store.claim(name); !claimed) return forward_error(claimed);
   const auto record = store.find(name);
   if (!record) return forward_error(record);
+  const std::uint64_t seed = choose_seed(options, spec);
   if (record->has_value() && options.fresh) {
+    // The old study goes only for one that can be made.
+    if (auto possible = tuner::Study::create(spec, seed); !possible) return forward_error(possible);
     if (const auto erased = store.erase(name); !erased) return forward_error(erased);
   } else if (record->has_value()) {
     if (options.resume) return resume_study(store, **record, spec);
     if (const auto refused = refuse_existing(**record); !refused) return forward_error(refused);
   }
-  const std::uint64_t seed = choose_seed(options, spec);
   return create_study(store, std::move(spec), seed, clock);
 }
 

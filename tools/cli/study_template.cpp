@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kHead = R"(# A Tandem study. Run it with: tandem tune FILE
 
 [study]
-name = "{workload}-{dataset}"
+name = "{name}"
 objectives = ["accuracy:max"]   # measured on the validation split; "loss:min" works too
 max_trials = 27
 # max_parallel = 2              # trials at a time; as many as the machine's cores allow when left out
@@ -71,7 +71,7 @@ std::string space_lines(const actors::WorkloadInfo& workload) {
 
 }  // namespace
 
-Result<std::string> study_template(std::string_view workload, std::string_view dataset) {
+Result<std::string> study_template(std::string_view workload, std::string_view dataset, std::string_view name) {
   const auto* info = actors::find_workload(workload);
   if (info == nullptr) {
     std::vector<std::string> names;
@@ -84,7 +84,8 @@ Result<std::string> study_template(std::string_view workload, std::string_view d
     return fail(ErrorCode::invalid_argument, "workload {} has no data set '{}'; allowed: {}", workload, dataset,
                 fmt::join(datasets, ", "));
   }
-  return fmt::format(fmt::runtime(kHead), fmt::arg("workload", workload), fmt::arg("dataset", dataset)) +
+  return fmt::format(fmt::runtime(kHead), fmt::arg("name", name), fmt::arg("workload", workload),
+                     fmt::arg("dataset", dataset)) +
          space_lines(*info) + std::string(kTail);
 }
 

@@ -2,13 +2,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <ostream>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "actors/study/local_cluster.hpp"
+#include "actors/workloads/data_paths.hpp"
+#include "actors/workloads/dataset_catalog.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/documents.hpp"
 #include "tools/cli/interrupt_watch.hpp"
@@ -22,6 +27,8 @@
 namespace tandem::tools {
 namespace {
 
+/// How long a terminal may take to take the last of the display, at the second interrupt.
+constexpr std::chrono::milliseconds kTidyDeadline{200};
 constexpr std::string_view kTrialHost = "tandem-trial-host";
 
 bool shows_utf8(const Surroundings& surroundings) {
@@ -52,6 +59,10 @@ Result<actors::TuneOptions> tune_options(const Surroundings& surroundings, const
   const auto data = data_directory_of(surroundings);
   if (!data) return forward_error(data);
 
+  if (const auto place = actors::locate(spec->trial.dataset, actors::default_data_paths(*data, {}), surroundings.files);
+      !place) {
+    return forward_error(place);
+  }
   const std::string& program = surroundings.program_path;
   std::string host = program.substr(0, program.rfind('/') + 1) + std::string(kTrialHost);
   if (!surroundings.files.exists(host)) {
@@ -73,12 +84,18 @@ Result<actors::TuneOutcome> run_watched(actors::TuneOptions tune, ProgressDispla
   std::stop_source stop;
   const InterruptWatch watch(
       [&] {
-        display.say("stopping: reports and checkpoints are kept; interrupt again to end at once");
+        // Not said from here: a terminal that does not read must not hold up the second interrupt.
         stop.request_stop();
       },
       [&] {
-        display.close();
-        // Everything told so far is durable; trial hosts die with this process.
+        // Everything told so far is durable; trial hosts die with this process. The display is tidied up if the
+        // terminal takes it.
+        std::promise<void> tidied;
+        std::thread([&] {
+          display.close();
+          tidied.set_value();
+        }).detach();
+        (void)tidied.get_future().wait_for(kTidyDeadline);
         std::_Exit(static_cast<int>(ExitCode::failed));
       });
   tune.log = Logger::to_function(

@@ -47,8 +47,11 @@ std::string value_line(const std::string& name, double value, const tuner::Value
 
 std::string describe_gains(const tuner::Study& study) {
   const auto gains = system_gains(study);
-  if (gains.empty()) return {};
-  std::string text = "\nWhat the system parameters won\n";
+  if (gains.empty()) {
+    if (study.spec().system.mode != tuner::SystemMode::pipeline || study.trials().empty()) return {};
+    return "\nWhat the system parameters won: not told, no trial ran long enough to tell settings apart\n";
+  }
+  std::string text = "\nWhat the system parameters won over the defaults\n";
   for (const SystemGain& gain : gains) {
     if (gain.speedup < kWorthTelling) {
       text += fmt::format("  {}: the defaults were as fast as anything tried", gain.group);
@@ -135,7 +138,9 @@ std::string final_report(const tuner::Study& study, std::string_view state) {
   } else {
     text += "No trial reported a finite value.\n";
   }
-  return text + describe_gains(study) + describe_probing(totals);
+  text += describe_gains(study) + describe_probing(totals);
+  if (state == "stopped") text += "\nStopped before its end. Go on with --resume.\n";
+  return text;
 }
 
 }  // namespace tandem::tools

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/display/sparkline.hpp"
 #include "tools/display/text_width.hpp"
@@ -16,10 +17,13 @@ using actors::TrialSnapshot;
 
 constexpr int kBarColumns = 12;
 constexpr int kCurveColumns = 12;
+/// On a narrower terminal the curve is left out and the bar is short, so that the value is seen.
+constexpr int kWideColumns = 60;
+constexpr int kNarrowBarColumns = 4;
 
 std::string head_line(const StudySnapshot& snapshot) {
   std::string line = fmt::format("{}  {}", snapshot.study, short_seconds(snapshot.elapsed_seconds));
-  if (snapshot.eta_seconds >= 0) line += fmt::format(", about {} left", short_seconds(snapshot.eta_seconds));
+  if (snapshot.eta_seconds >= 0) line += fmt::format(", about {} left", short_seconds(std::ceil(snapshot.eta_seconds)));
   return line;
 }
 
@@ -38,15 +42,17 @@ std::string count_line(const StudySnapshot& snapshot) {
   return line;
 }
 
-std::string trial_line(const TrialSnapshot& trial, bool utf8) {
+std::string trial_line(const TrialSnapshot& trial, const FrameSize& size) {
   const double epochs = std::max(trial.epochs, 1);
   const double progress = (trial.epoch + std::clamp(trial.epoch_progress, 0.0, 1.0)) / epochs;
   const bool running = trial.state == tuner::TrialState::running;
   const std::string doing = running && !trial.stage.empty() ? trial.stage : std::string(to_string(trial.state));
-  std::string line = fmt::format("{:>4} {} {:>3}/{:<3} {} ", trial.id, progress_bar(progress, kBarColumns, utf8),
-                                 trial.epoch, trial.epochs, pad_text(doing, 9));
+  const bool wide = size.columns >= kWideColumns;
+  const std::string bar = progress_bar(progress, wide ? kBarColumns : kNarrowBarColumns, size.utf8);
+  std::string line =
+      fmt::format("{:>4} {} {:>3}/{:<3} {} ", trial.id, bar, trial.epoch, trial.epochs, pad_text(doing, 9));
   line += pad_text(trial.objective_values.empty() ? "" : short_number(trial.objective_values.back()), 7) + " ";
-  line += pad_text(sparkline(trial.objective_values, kCurveColumns, utf8), kCurveColumns) + " ";
+  if (wide) line += pad_text(sparkline(trial.objective_values, kCurveColumns, size.utf8), kCurveColumns) + " ";
   if (!trial.error.empty()) return line + first_line(trial.error);
   if (running && trial.step_seconds > 0) line += pad_text(short_seconds(trial.step_seconds), 8) + " ";
   line += short_parameters(trial.params);
@@ -85,7 +91,7 @@ std::vector<std::string> render_frame(const StudySnapshot& snapshot, const Frame
   constexpr std::size_t kMostTrials = 12;
   std::vector<std::string> lines = {head_line(snapshot), count_line(snapshot)};
   const std::size_t room = std::min(kMostTrials, static_cast<std::size_t>(std::max(size.rows - kFixedLines, 0)));
-  for (const TrialSnapshot* trial : trials_to_show(snapshot, room)) lines.push_back(trial_line(*trial, size.utf8));
+  for (const TrialSnapshot* trial : trials_to_show(snapshot, room)) lines.push_back(trial_line(*trial, size));
   const std::string best = describe_best_so_far(snapshot);
   lines.push_back("best: " + (best.empty() ? "none yet" : best));
   if (static_cast<int>(lines.size()) > size.rows) lines.resize(static_cast<std::size_t>(std::max(size.rows, 0)));

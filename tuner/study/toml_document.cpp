@@ -28,6 +28,7 @@ Result<TomlPath> split_key(std::string_view key) {
     begin = end + 1;
   }
   if (path.size() < 2) return fail(kWrong, "\"{}\" is not table.key", key);
+  if (path.size() > limits::kMaxKeyParts) return fail(kWrong, "a key of more than {} parts", limits::kMaxKeyParts);
   return path;
 }
 
@@ -102,11 +103,36 @@ std::optional<Value> scalar(const toml::node& node) {
   return std::nullopt;
 }
 
+/// The line of a key with more parts than a study file needs ("a.b.c. …"), which would nest that deep; 0: none.
+std::size_t line_of_long_key(std::string_view text) {
+  std::size_t line = 1, parts = 0;
+  char quote = 0;
+  for (const char letter : text) {
+    if (letter == '\n') {
+      ++line;
+      parts = 0;
+      quote = 0;
+    } else if (quote != 0) {
+      if (letter == quote) quote = 0;
+    } else if (letter == '"' || letter == '\'') {
+      quote = letter;
+    } else if (letter == '.') {
+      if (++parts > limits::kMaxKeyParts) return line;
+    } else if (letter != ' ' && letter != '\t' && !is_bare_key(std::string_view(&letter, 1))) {
+      parts = 0;
+    }
+  }
+  return 0;
+}
+
 Result<TomlDocument> TomlDocument::parse(std::string_view text, std::string_view file_name,
                                          const std::vector<std::string>& overrides) {
   if (text.size() > limits::kMaxStudyFileBytes) {
     return fail(kWrong, "{}:1: the file has {} bytes; at most {} are allowed", file_name, text.size(),
                 limits::kMaxStudyFileBytes);
+  }
+  if (const std::size_t line = line_of_long_key(text); line > 0) {
+    return fail(kWrong, "{}:{}: a key of more than {} parts", file_name, line, limits::kMaxKeyParts);
   }
   toml::parse_result parsed = toml::parse(text, file_name);
   if (!parsed) {

@@ -201,6 +201,16 @@ TEST_CASE("a command alone is refused, since this version cannot run it") {
         "dataset");
 }
 
+TEST_CASE("a key of too many parts is refused before it nests as deep") {
+  std::string key;
+  for (int part = 0; part < 100'000; ++part) key += "a.";
+  for (const std::string& text : {key + "b = 1", "[" + key + "b]", "[study]\nx = { " + key + "b = 1 }"}) {
+    const auto parsed = parse_study(text, "s.toml", {}, StudyUse::tune);
+    REQUIRE_FALSE(parsed);
+    CHECK(parsed.error().message().find("a key of more than") != std::string::npos);
+  }
+}
+
 TEST_CASE("a long name is refused") {
   CHECK(refusal(with_line(2, "name = \"" + std::string(101, 'a') + "\"")).find("at most 100") != std::string::npos);
   CHECK(refusal(with_line(2, "name = \"" + std::string(100, 'a') + "\"")) == "accepted");
