@@ -80,10 +80,11 @@ std::string make_token() {
   return token;
 }
 
-/// A directory of this user's alone for the socket that trial hosts join.
+/// A directory of this user's alone for the socket that trial hosts join; its name cannot be guessed beforehand.
 class SocketDirectory {
  public:
-  explicit SocketDirectory(FileSystem& files) : files_(files), path_(files.temporary_name("/tmp/tandem")) {}
+  explicit SocketDirectory(FileSystem& files)
+      : files_(files), path_(fmt::format("/tmp/tandem-{:016x}", entropy_seed())) {}
   ~SocketDirectory() {
     (void)files_.remove(socket_path());
     (void)files_.remove(path_);

@@ -43,6 +43,8 @@ TEST_CASE_FIXTURE(CliFixture, "bad usage is one error on stderr, a hint, and exi
                                    {{"tune"}, "STUDY.toml"},
                                    {{"tune", "a.toml", "--seed", "x"}, "--seed"},
                                    {{"tune", "a.toml", "--seed", "-1"}, "--seed"},
+                                   {{"tune", "a.toml", "--seed", "18446744073709551616"}, "--seed"},
+                                   {{"tune", "a.toml", "--seed", "1.5"}, "--seed"},
                                    {{"tune", "a.toml", "--resume", "--fresh"}, "--fresh"},
                                    {{"tune", "/absent.toml"}, "/absent.toml"},
                                    {{"data", "get", "mnits"}, "allowed: digits"}};

@@ -1,5 +1,10 @@
 #include "tools/cli/study_options.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+
 #include "runtime/base/random.hpp"
 #include "tools/cli/stored_study.hpp"
 
@@ -10,9 +15,16 @@ void add_study_options(CLI::App& command, StudyOptions& options) {
   auto* resume =
       command.add_flag("--resume", options.resume, "Go on with an unfinished study; start it if there is none");
   command.add_flag("--fresh", options.fresh, "Forget what is kept of this study and start anew")->excludes(resume);
-  command.add_option("--seed", options.seed, "Seed, instead of the file's")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+  // Read here: CLI11 takes what is too large for the largest number there is.
+  const auto read_seed = [&options](const std::string& text) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      throw CLI::ValidationError("--seed", fmt::format("'{}' is no integer from 0 to {}", text, UINT64_MAX));
+    }
+    options.seed = seed;
+  };
+  command.add_option_function<std::string>("--seed", read_seed, "Seed, instead of the file's")->type_name("N");
   command.add_option("--set", options.overrides, "Override one key of the file; may be given several times")
       ->type_name("table.key=value")
       ->expected(1)
