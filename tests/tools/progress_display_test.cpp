@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <future>
 #include <sstream>
+
+#include "tools/limits.hpp"
 
 namespace tandem::tools {
 namespace {
@@ -82,6 +85,39 @@ TEST_CASE("the silent display says nothing") {
   display->on_snapshot(one_trial({0.5}, tuner::TrialState::completed));
   display->say("x");
   display->close();
+}
+
+/// Holds up whoever shows something until it is let go.
+class StuckDisplay final : public ProgressDisplay {
+ public:
+  explicit StuckDisplay(std::shared_future<void> go, std::vector<std::string>& said)
+      : go_(std::move(go)), said_(said) {}
+  void on_snapshot(const actors::StudySnapshot& snapshot) override { say(snapshot.study); }
+  void say(std::string_view line) override {
+    go_.wait();
+    said_.emplace_back(line);
+  }
+  void close() override { said_.emplace_back("closed"); }
+
+ private:
+  std::shared_future<void> go_;
+  std::vector<std::string>& said_;
+};
+
+TEST_CASE("a terminal that does not read holds nobody up; the last of what was told is shown once it reads") {
+  std::promise<void> go;
+  std::vector<std::string> said;
+  const auto display = make_background_display(std::make_unique<StuckDisplay>(go.get_future().share(), said));
+  for (int i = 0; i < 1000; ++i) display->say(std::to_string(i));
+  display->on_snapshot(one_trial({0.5}, tuner::TrialState::running));
+  go.set_value();
+  display->close();
+  REQUIRE(said.size() >= 2);
+  CHECK(said.size() <= limits::kDisplayQueue + 2);
+  CHECK(said[said.size() - 2] == "s");
+  CHECK(said.back() == "closed");
+  display->say("late");
+  CHECK(said.back() == "closed");
 }
 
 }  // namespace

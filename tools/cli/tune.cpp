@@ -43,10 +43,10 @@ bool shows_utf8(const Surroundings& surroundings) {
 std::unique_ptr<ProgressDisplay> choose_display(const Surroundings& surroundings, const CommonOptions& common) {
   if (common.quiet) return make_silent_display();
   if (!surroundings.err_is_terminal || surroundings.variable("TERM") == "dumb") {
-    return make_line_display(surroundings.err);
+    return make_background_display(make_line_display(surroundings.err));
   }
-  return make_live_display(surroundings.err,
-                           [utf8 = shows_utf8(surroundings)] { return terminal_size(STDERR_FILENO, utf8); });
+  return make_background_display(make_live_display(
+      surroundings.err, [utf8 = shows_utf8(surroundings)] { return terminal_size(STDERR_FILENO, utf8); }));
 }
 
 Result<actors::TuneOptions> tune_options(const Surroundings& surroundings, const CommonOptions& common,

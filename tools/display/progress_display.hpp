@@ -26,4 +26,8 @@ class ProgressDisplay : public actors::StudyObserver {
 [[nodiscard]] std::unique_ptr<ProgressDisplay> make_line_display(std::ostream& out);
 [[nodiscard]] std::unique_ptr<ProgressDisplay> make_silent_display();
 
+/// `shown` on a thread of its own: whoever tells it something never waits for the terminal. When that does not read,
+/// limits::kDisplayQueue of what was told last are kept. `close` waits until all of it has been shown.
+[[nodiscard]] std::unique_ptr<ProgressDisplay> make_background_display(std::unique_ptr<ProgressDisplay> shown);
+
 }  // namespace tandem::tools
