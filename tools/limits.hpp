@@ -14,6 +14,6 @@ inline constexpr std::int64_t kTrialsPerAsk = 10'000;
 inline constexpr std::size_t kDisplayQueue = 64;
 inline constexpr std::size_t kDataFileBytes = std::size_t{1} << 30;
 /// Of the download of one data set by an outside program.
-inline constexpr int kDownloadTimeout_seconds = 600;
+inline constexpr int kDownloadTimeoutSeconds = 600;
 
 }  // namespace tandem::tools::limits

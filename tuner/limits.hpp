@@ -36,7 +36,7 @@ inline constexpr std::size_t kMaxStageRecords = 100'000;       ///< of one trial
 inline constexpr int kMaxRandomRejections = 64;  ///< duplicates drawn before the next free point is taken instead
 
 // Store
-inline constexpr int kStoreBusyTimeout_ms = 10'000;
+inline constexpr int kStoreBusyTimeoutMilliseconds = 10'000;
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{256} << 20;
 
 }  // namespace tandem::tuner::limits

@@ -57,7 +57,7 @@ class Handshake : public std::enable_shared_from_this<Handshake> {
     });
   }
   /// The first result counts.
-  void finish(Result<> result) {
+  void finish(const Result<>& result) {
     auto tell = std::exchange(tell_, nullptr);
     if (!tell) return;
     deadline_.cancel();

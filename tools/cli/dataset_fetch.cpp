@@ -93,10 +93,10 @@ Result<> run(std::vector<std::string> argv, const std::string& directory, Surrou
   spec.parent_death_signal = SIGKILL;
   const auto process = surroundings.launcher.spawn(spec);
   if (!process) return forward_error(process, "data get");
-  const auto ended = (*process)->wait_for(std::chrono::seconds(limits::kDownloadTimeout_seconds));
+  const auto ended = (*process)->wait_for(std::chrono::seconds(limits::kDownloadTimeoutSeconds));
   if (!ended) return forward_error(ended);
   if (!ended->has_value()) {
-    return fail(ErrorCode::deadline_exceeded, "{} took longer than {} s", program, limits::kDownloadTimeout_seconds);
+    return fail(ErrorCode::deadline_exceeded, "{} took longer than {} s", program, limits::kDownloadTimeoutSeconds);
   }
   if (!(*ended)->success()) return fail(ErrorCode::unavailable, "{} {}", program, (*ended)->describe());
   return {};

@@ -62,7 +62,7 @@ Result<SqliteDatabase> SqliteDatabase::open(const std::string& name, const std::
   database.connection_.reset(connection);
   if (code != SQLITE_OK) return database.failure(code);
   sqlite3_extended_result_codes(connection, 1);
-  sqlite3_busy_timeout(connection, limits::kStoreBusyTimeout_ms);
+  sqlite3_busy_timeout(connection, limits::kStoreBusyTimeoutMilliseconds);
   return database;
 }
 
