@@ -67,9 +67,10 @@ struct Echo : std::enable_shared_from_this<Echo> {
 };
 
 Result<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
-  std::promise<Result<std::size_t>> told;
-  stream.read(into, [&told](Result<std::size_t> count) { told.set_value(std::move(count)); });
-  return told.get_future().get();
+  // Shared: the promise must outlive its own set_value, not only the waiting.
+  auto told = std::make_shared<std::promise<Result<std::size_t>>>();
+  stream.read(into, [told](Result<std::size_t> count) { told->set_value(std::move(count)); });
+  return told->get_future().get();
 }
 
 TEST_CASE_FIXTURE(Sockets, "bytes come back in order through every kind of socket, and an end is told") {
@@ -85,14 +86,14 @@ TEST_CASE_FIXTURE(Sockets, "bytes come back in order through every kind of socke
     REQUIRE_MESSAGE(stream, (stream ? std::string() : stream.error().message()));
     std::vector<std::byte> sent(1'000'000), received(sent.size());
     for (std::size_t index = 0; index < sent.size(); ++index) sent[index] = static_cast<std::byte>(index * 7 % 251);
-    std::promise<Result<std::size_t>> written;
-    (*stream)->write(sent, [&written](Result<std::size_t> count) { written.set_value(std::move(count)); });
+    auto written = std::make_shared<std::promise<Result<std::size_t>>>();
+    (*stream)->write(sent, [written](Result<std::size_t> count) { written->set_value(std::move(count)); });
     for (std::size_t got = 0; got < received.size();) {
       const auto count = read_some(**stream, std::span(received).subspan(got));
       REQUIRE(count);
       got += *count;
     }
-    CHECK(*written.get_future().get() == sent.size());
+    CHECK(*written->get_future().get() == sent.size());
     CHECK(received == sent);
     (*stream)->close();
     (*stream)->close();
@@ -144,10 +145,13 @@ TEST_CASE_FIXTURE(Sockets, "an unencrypted stream never leaves the machine, neit
 }
 
 TEST_CASE_FIXTURE(Sockets, "over TLS a peer with another token, or one that speaks plain TCP, is refused") {
-  std::promise<ErrorCode> first;
-  std::atomic<int> told = 0;
-  auto listener = transport->listen("tls:127.0.0.1:0", [&](Result<std::shared_ptr<Stream>> stream) {
-    if (told++ == 0) first.set_value(stream ? ErrorCode::internal : stream.error().code());
+  struct Told {
+    std::promise<ErrorCode> first;
+    std::atomic<int> count = 0;
+  };
+  auto told = std::make_shared<Told>();
+  auto listener = transport->listen("tls:127.0.0.1:0", [told](Result<std::shared_ptr<Stream>> stream) {
+    if (told->count++ == 0) told->first.set_value(stream ? ErrorCode::internal : stream.error().code());
   });
   REQUIRE(listener);
   const std::string address = (*listener)->address();
@@ -156,12 +160,15 @@ TEST_CASE_FIXTURE(Sockets, "over TLS a peer with another token, or one that spea
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == ErrorCode::permission_denied);
   CHECK(refused.error().message().find(address) != std::string::npos);
-  CHECK(first.get_future().get() == ErrorCode::permission_denied);
+  CHECK(told->first.get_future().get() == ErrorCode::permission_denied);
 
   const auto plain = connect("tcp" + address.substr(3));
   REQUIRE(plain);
   std::array<std::byte, 64> bytes{};
-  (*plain)->write(bytes, [](Result<std::size_t>) {});
+  const std::array<std::byte, 64> nonsense{};
+  auto written = std::make_shared<std::promise<void>>();
+  (*plain)->write(nonsense, [written](Result<std::size_t>) { written->set_value(); });
+  written->get_future().get();
   while (read_some(**plain, bytes)) {  // an alert, perhaps, and the end
   }
   CHECK(connect(address));
