@@ -107,15 +107,21 @@ std::optional<Value> scalar(const toml::node& node) {
 std::size_t line_of_long_key(std::string_view text) {
   std::size_t line = 1, parts = 0;
   char quote = 0;
+  bool comment = false;
   for (const char letter : text) {
     if (letter == '\n') {
       ++line;
       parts = 0;
       quote = 0;
+      comment = false;
+    } else if (comment) {
+      continue;
     } else if (quote != 0) {
       if (letter == quote) quote = 0;
     } else if (letter == '"' || letter == '\'') {
       quote = letter;
+    } else if (letter == '#') {
+      comment = true;
     } else if (letter == '.') {
       if (++parts > limits::kMaxKeyParts) return line;
     } else if (letter != ' ' && letter != '\t' && !is_bare_key(std::string_view(&letter, 1))) {

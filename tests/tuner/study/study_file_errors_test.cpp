@@ -211,6 +211,13 @@ TEST_CASE("a key of too many parts is refused before it nests as deep") {
   }
 }
 
+TEST_CASE("dots in a comment, in a string or in a list of numbers are no key") {
+  const std::string dots(100, '.');
+  std::string text = with_line(0, "# don't count" + dots);
+  text += "\n# " + dots + "\n";
+  CHECK(refusal(text) == "accepted");
+}
+
 TEST_CASE("a long name is refused") {
   CHECK(refusal(with_line(2, "name = \"" + std::string(101, 'a') + "\"")).find("at most 100") != std::string::npos);
   CHECK(refusal(with_line(2, "name = \"" + std::string(100, 'a') + "\"")) == "accepted");
