@@ -234,7 +234,7 @@ void StudyActor::measure_test(const tuner::BestTrial& best) {
     ask<schemas::TestMetrics>(runtime::from_address(placed.getTrialActor()), std::move(measure), kTestDeadline,
                               [this, best, lease](auto metrics) {
                                 release(lease);
-                                if (!metrics) return end_without_test(metrics.error());
+                                if (!metrics) return abort(metrics.error().within("test split"));
                                 const auto root = metrics->root();
                                 if (root.hasFailure()) return end_without_test(read_failure(root.getFailure()));
                                 if (auto kept = parts_.study.test_measured(best.trial, read_values(root.getValues()));
