@@ -118,6 +118,7 @@ void WorkerActor::host_ready(schemas::HostReady::Reader ready) {
   if (std::erase(gone_, ready.getPid()) > 0) return;  // it ended before it could say so
   pool.coming = std::max(0, pool.coming - 1);
   pool.failures = 0;
+  gone_.clear();  // what they would have said has come by now, and their pids may be given again
   pool.warm.push_back({ready.getPid(), runtime::from_address(ready.getTrialActor())});
   log().debug("host {} is warm after {:.0f} ms", ready.getPid(), ready.getWarmSeconds() * 1e3);
   serve();
