@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <future>
 #include <memory>
@@ -23,12 +22,11 @@
 #include "tools/display/final_report.hpp"
 #include "tools/display/progress_display.hpp"
 #include "tools/display/terminal.hpp"
+#include "tools/limits.hpp"
 
 namespace tandem::tools {
 namespace {
 
-/// How long a terminal may take to take the last of the display, at the second interrupt.
-constexpr std::chrono::milliseconds kTidyDeadline{200};
 constexpr std::string_view kTrialHost = "tandem-trial-host";
 
 bool shows_utf8(const Surroundings& surroundings) {
@@ -95,7 +93,7 @@ Result<actors::TuneOutcome> run_watched(actors::TuneOptions tune, ProgressDispla
           display.close();
           tidied.set_value();
         }).detach();
-        (void)tidied.get_future().wait_for(kTidyDeadline);
+        (void)tidied.get_future().wait_for(limits::kTidyDeadline);
         std::_Exit(static_cast<int>(ExitCode::failed));
       });
   tune.log = Logger::to_function(

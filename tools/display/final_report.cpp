@@ -49,7 +49,7 @@ std::string describe_gains(const tuner::Study& study) {
   const auto gains = system_gains(study);
   if (gains.empty()) {
     if (study.spec().system.mode != tuner::SystemMode::pipeline || study.trials().empty()) return {};
-    return "\nWhat the system parameters won: not told, no trial ran long enough to tell settings apart\n";
+    return "\nWhat the system parameters won: not told, no probe ended in this study\n";
   }
   std::string text = "\nWhat the system parameters won over the defaults\n";
   for (const SystemGain& gain : gains) {
