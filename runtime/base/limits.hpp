@@ -77,6 +77,16 @@ inline constexpr std::size_t kErrorTextBytes = 4'096;
 /// How long the last frames of a connection may take when a runtime shuts down.
 inline constexpr Duration kFlushDeadline = seconds(1);
 
+// ---- placement
+
+/// Bundles of one request.
+inline constexpr std::size_t kPlacementBundles = 1'024;
+/// Tries of one node for one bundle before a search among many nodes ends.
+inline constexpr int kPlacementSteps = 20'000;
+/// What one bundle may ask for; beyond lies a mistake.
+inline constexpr std::int64_t kNodeCores = 65'536;
+inline constexpr std::int64_t kNodeMemoryBytes = 1LL << 50;
+
 // ---- hosts
 
 /// A request or notice between a worker and a template.
