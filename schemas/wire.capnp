@@ -4,6 +4,17 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("tandem::schemas");
 
+# What a side says of itself once both have shown the token. The side that connected speaks first.
+struct Introduction {
+  union {
+    accepted :group {
+      name @0 :Text;     # of the node, for logs
+      address @1 :Text;  # where it takes connections; empty: nowhere
+    }
+    refused @2 :RemoteError;  # by the side that was connected to; it closes then
+  }
+}
+
 # First message of every frame between nodes. After `deliver` and `reply` the frame holds a second message: the payload.
 struct RemoteEnvelope {
   target @0 :UInt64;       # local part of the receiving actor

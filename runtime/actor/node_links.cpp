@@ -4,16 +4,10 @@
 #include <utility>
 
 #include "runtime/actor/core.hpp"
+#include "runtime/wire/remote_error.hpp"
 
 namespace tandem::runtime {
 namespace {
-
-constexpr std::uint16_t kErrorCodes = static_cast<std::uint16_t>(ErrorCode::internal) + 1;
-
-Error read_error(schemas::RemoteError::Reader error) {
-  const auto code = error.getCode() < kErrorCodes ? static_cast<ErrorCode>(error.getCode()) : ErrorCode::internal;
-  return {code, std::string(error.getMessage().begin(), error.getMessage().size())};
-}
 
 capnp::Text::Reader shortened(const std::string& text, std::string& keep) {
   keep = text.substr(0, limits::kErrorTextBytes);
@@ -40,12 +34,9 @@ bool write_head(schemas::RemoteEnvelope::Builder head, Envelope& envelope) {
     case EnvelopeKind::demonitor:
       head.setDemonitor();
       return true;
-    case EnvelopeKind::error: {
-      auto error = head.initError();
-      error.setCode(static_cast<std::uint16_t>(envelope.control->error.code()));
-      error.setMessage(shortened(envelope.control->error.message(), keep));
+    case EnvelopeKind::error:
+      write_error(head.initError(), envelope.control->error);
       return true;
-    }
     case EnvelopeKind::down: {
       auto down = head.initDown();
       down.setCause(static_cast<std::uint16_t>(envelope.control->down.cause));
@@ -88,18 +79,17 @@ Result<std::string> NodeLinks::listen(const std::string& address) {
     return fail(ErrorCode::failed_precondition, "cannot listen at {}: the runtime was given no token", address);
   }
   auto listener = transport_.listen(address, [this](Result<std::shared_ptr<Stream>> stream) {
-    if (!stream) {
-      core_.log().warning("a connection is refused: {}", stream.error().message());
-      return;
-    }
-    if (auto adopted = adopt(std::move(*stream), false, {}); !adopted) {
-      core_.log().warning("a connection is refused: {}", adopted.error().message());
-    }
+    if (!stream) return core_.log().warning("a connection is refused: {}", stream.error().message());
+    greet(std::move(*stream), Purpose::messages, false, [this](Result<GreetedStream> greeted) {
+      if (!greeted) return core_.log().info("a connection is refused: {}", greeted.error().message());
+      accepted(std::move(*greeted));
+    });
   });
   if (!listener) return forward_error(listener);
   std::string listening = (*listener)->address();
   const std::lock_guard lock(mutex_);
   listeners_.push_back(std::move(*listener));
+  if (advertised_.empty()) advertised_ = listening;
   return listening;
 }
 
@@ -109,87 +99,144 @@ void NodeLinks::connect(const std::string& address, std::function<void(Result<No
       done(fail(ErrorCode::failed_precondition, "cannot connect to {}: the runtime was given no token", address));
     });
   }
-  transport_.connect(address, [this, done = std::move(done)](Result<std::shared_ptr<Stream>> stream) {
+  transport_.connect(address, [this, address, done = std::move(done)](Result<std::shared_ptr<Stream>> stream) {
     if (!stream) return done(forward_error(stream));
-    if (auto adopted = adopt(std::move(*stream), true, done); !adopted) done(forward_error(adopted));
+    greet(std::move(*stream), Purpose::messages, true, [this, address, done](Result<GreetedStream> greeted) {
+      if (!greeted) return done(forward_error(greeted));
+      done(open_link(std::move(*greeted), address));
+    });
   });
 }
 
-Result<> NodeLinks::adopt(std::shared_ptr<Stream> stream, bool initiator,
-                          std::function<void(Result<NodeId>)> on_connected) {
-  ConnectionOptions options;
+void NodeLinks::greet(std::shared_ptr<Stream> stream, Purpose purpose, bool initiator, OnGreeted done) {
+  GreetingOptions options;
   options.self.node = core_.options().node;
   options.self.incarnation = core_.options().incarnation;
+  options.self.purpose = purpose;
   options.token = core_.options().token;
   options.initiator = initiator;
-  auto link = std::make_shared<Link>();
-  link->on_connected = std::move(on_connected);
+  std::shared_ptr<Greeting> greeting;
+  Result<> allowed;
   {
     const std::lock_guard lock(mutex_);
     nonce_(options.self.nonce.data(), options.self.nonce.size());
-    Result<> allowed;
     if (closing_) allowed = fail(ErrorCode::unavailable, "the node shuts down");
-    if (links_.size() >= limits::kConnections) {
+    if (links_.size() + greetings_.size() >= limits::kConnections) {
       allowed = fail(ErrorCode::resource_exhausted, "{} connections are open already", limits::kConnections);
     }
-    if (!initiator && links_.size() - by_node_.size() >= limits::kUnauthenticatedConnections) {
+    if (!initiator && accepted_greetings_ >= limits::kUnauthenticatedConnections) {
       allowed = fail(ErrorCode::resource_exhausted, "{} connections have not shown the token yet",
                      limits::kUnauthenticatedConnections);
     }
-    if (!allowed) {
-      stream->close();
-      return allowed;
+    if (allowed) {
+      const std::uint64_t number = next_number_++;
+      Greeting::Events events;
+      events.introduce = [this, initiator](const Hello& peer, const Introduction*) {
+        return introduce(peer, initiator);
+      };
+      events.done = [this, number, initiator, done](Result<GreetedStream> greeted) {
+        {
+          const std::lock_guard relock(mutex_);
+          greetings_.erase(number);
+          if (!initiator) --accepted_greetings_;
+          changed_.notify_all();
+        }
+        done(std::move(greeted));
+      };
+      greeting = std::make_shared<Greeting>(stream, transport_, std::move(options), std::move(events));
+      greetings_[number] = greeting;
+      if (!initiator) ++accepted_greetings_;
     }
-    link->number = next_number_++;
-    Connection::Events events;
-    events.on_open = [this, link](const Hello& peer) { return opened(link, peer); };
-    events.on_frame = [this, link](const FrameHeader&, const FrameBody& body) { return received(link, body); };
-    events.on_closed = [this, link](const Error& why) { closed(link, why); };
-    link->connection =
-        std::make_shared<Connection>(std::move(stream), transport_, std::move(options), std::move(events));
-    links_[link->number] = link;
   }
-  link->connection->start();
+  if (!allowed) {
+    stream->close();
+    return done(forward_error(allowed));
+  }
+  greeting->start();
+}
+
+Result<Introduction> NodeLinks::introduce(const Hello& peer, bool initiator) const {
+  const std::lock_guard lock(mutex_);
+  const NodeId node{peer.node, peer.incarnation};
+  if (peer.purpose == Purpose::messages) {
+    if (auto admitted = admit_locked(node); !admitted) return forward_error(admitted);
+  } else if (!initiator) {
+    const auto known = by_node_.find(node.node);
+    if (known == by_node_.end() || known->second->node != node) {
+      return fail(ErrorCode::failed_precondition, "node {}.{} is not connected", node.node, node.incarnation);
+    }
+    if (!takers_.contains(peer.purpose)) {
+      return fail(ErrorCode::failed_precondition, "this node takes no streams for {}", to_string(peer.purpose));
+    }
+  }
+  const auto& options = core_.options();
+  return Introduction{options.name, options.advertise.empty() ? advertised_ : options.advertise};
+}
+
+Result<> NodeLinks::admit_locked(NodeId node) const {
+  if (closing_) return fail(ErrorCode::unavailable, "the node shuts down");
+  if (node.node == core_.options().node) {
+    return fail(ErrorCode::invalid_argument, "node {} meets another that bears its number", node.node);
+  }
+  const auto known = by_node_.find(node.node);
+  if (known == by_node_.end()) return {};
+  const NodeId before = known->second->node;
+  if (before.incarnation > node.incarnation) {
+    return fail(ErrorCode::failed_precondition, "node {} comes as incarnation {}, but {} is known", node.node,
+                node.incarnation, before.incarnation);
+  }
+  if (before.incarnation == node.incarnation) {
+    return fail(ErrorCode::already_exists, "node {} is connected already", node.node);
+  }
   return {};
 }
 
-Result<> NodeLinks::opened(const LinkPtr& link, const Hello& peer) {
-  const NodeId node{peer.node, peer.incarnation};
-  std::shared_ptr<Connection> replaced;
-  std::function<void(Result<NodeId>)> on_connected;
+void NodeLinks::accepted(GreetedStream greeted) {
+  if (greeted.peer.purpose == Purpose::messages) {
+    if (auto opened = open_link(std::move(greeted), {}); !opened) {
+      core_.log().info("a connection is refused: {}", opened.error().message());
+    }
+    return;
+  }
+  Runtime::TakeStream take;
+  {
+    const std::lock_guard lock(mutex_);
+    take = takers_[greeted.peer.purpose];
+  }
+  take({greeted.peer.node, greeted.peer.incarnation}, std::move(greeted.stream));
+}
+
+/// `address`: where the node was reached, if this side connected.
+Result<NodeId> NodeLinks::open_link(GreetedStream greeted, std::string address) {
+  auto link = std::make_shared<Link>();
+  link->node = {greeted.peer.node, greeted.peer.incarnation};
+  link->address = address.empty() ? greeted.introduction.address : std::move(address);
+  LinkPtr replaced;
   std::vector<std::function<void(NodeId)>> tell;
   {
     const std::lock_guard lock(mutex_);
-    if (closing_) return fail(ErrorCode::unavailable, "the node shuts down");
-    if (node.node == core_.options().node) {
-      return fail(ErrorCode::invalid_argument, "node {} meets another that bears its number", node.node);
+    if (auto admitted = admit_locked(link->node); !admitted) {
+      greeted.stream->close();
+      return forward_error(admitted);
     }
-    if (const auto known = by_node_.find(node.node); known != by_node_.end()) {
-      const NodeId before = known->second->node;
-      if (before.incarnation > node.incarnation) {
-        return fail(ErrorCode::failed_precondition, "node {} comes as incarnation {}, but {} is known", node.node,
-                    node.incarnation, before.incarnation);
-      }
-      if (before.incarnation == node.incarnation) {
-        return fail(ErrorCode::already_exists, "node {} is connected already", node.node);
-      }
-      replaced = known->second->connection;
-    }
-    link->node = node;
-    link->open = true;
-    by_node_[node.node] = link;
-    on_connected = std::exchange(link->on_connected, {});
+    if (const auto known = by_node_.find(link->node.node); known != by_node_.end()) replaced = known->second;
+    link->number = next_number_++;
+    Connection::Events events;
+    events.on_frame = [this, link](const FrameHeader&, const FrameBody& body) { return received(link, body); };
+    events.on_closed = [this, link](const Error& why) { closed(link, why); };
+    link->connection = std::make_shared<Connection>(std::move(greeted.stream), link->node.node, std::move(events));
+    links_[link->number] = link;
+    by_node_[link->node.node] = link;
     tell = on_up_;
   }
-  if (replaced) replaced->close({ErrorCode::unavailable, "a later incarnation of the node has come"});
-  core_.log().info("node {}.{} is connected", node.node, node.incarnation);
-  for (const auto& each : tell) each(node);
-  if (on_connected) on_connected(node);
-  return {};
+  if (replaced) replaced->connection->close({ErrorCode::unavailable, "a later incarnation of the node has come"});
+  core_.log().info("node {}.{} '{}' is connected", link->node.node, link->node.incarnation, greeted.introduction.name);
+  for (const auto& each : tell) each(link->node);
+  link->connection->start();
+  return link->node;
 }
 
 void NodeLinks::closed(const LinkPtr& link, const Error& why) {
-  std::function<void(Result<NodeId>)> on_connected;
   std::map<std::uint64_t, std::function<void(Result<ActorRef>)>> lookups;
   std::vector<std::function<void(NodeId, const Error&)>> tell;
   {
@@ -198,20 +245,41 @@ void NodeLinks::closed(const LinkPtr& link, const Error& why) {
     if (const auto known = by_node_.find(link->node.node); known != by_node_.end() && known->second == link) {
       by_node_.erase(known);
     }
-    on_connected = std::exchange(link->on_connected, {});
     lookups = std::exchange(link->lookups, {});
     tell = on_down_;
     changed_.notify_all();
   }
-  if (link->open) {
-    core_.log().info("node {}.{} is lost: {}", link->node.node, link->node.incarnation, why.message());
-    core_.link_lost(link->number, link->node, why.message());
-    for (const auto& each : tell) each(link->node, why);
-  } else {
-    core_.log().info("a connection ended before it began: {}", why.message());
-  }
+  core_.log().info("node {}.{} is lost: {}", link->node.node, link->node.incarnation, why.message());
+  core_.link_lost(link->number, link->node, why.message());
+  for (const auto& each : tell) each(link->node, why);
   for (const auto& [number, done] : lookups) done(fail(ErrorCode::unavailable, "node {} is lost", link->node.node));
-  if (on_connected) on_connected(tl::unexpected<Error>(why));
+}
+
+// ---- streams of other purposes
+
+void NodeLinks::accept_streams(Purpose purpose, Runtime::TakeStream take) {
+  const std::lock_guard lock(mutex_);
+  takers_[purpose] = std::move(take);
+}
+
+void NodeLinks::open_stream(std::uint64_t node, Purpose purpose, Transport::OnStream done) {
+  const LinkPtr link = find(node);
+  if (!link || link->address.empty()) {
+    return core_.scheduler().post([node, known = link != nullptr, done = std::move(done)] {
+      done(fail(ErrorCode::unavailable, "{} node {}", known ? "no address is known of" : "no connection to", node));
+    });
+  }
+  transport_.connect(link->address, [this, link, purpose, done = std::move(done)](auto stream) {
+    if (!stream) return done(forward_error(stream));
+    greet(std::move(*stream), purpose, true, [link, done](Result<GreetedStream> greeted) {
+      if (!greeted) return done(forward_error(greeted));
+      if (NodeId{greeted->peer.node, greeted->peer.incarnation} != link->node) {
+        greeted->stream->close();
+        return done(fail(ErrorCode::unavailable, "another node than {} answers at {}", link->node.node, link->address));
+      }
+      done(std::move(greeted->stream));
+    });
+  });
 }
 
 NodeLinks::LinkPtr NodeLinks::find(std::uint64_t node) const {
@@ -409,12 +477,15 @@ void NodeLinks::lookup_timed_out(const LinkPtr& link, std::uint64_t correlation,
 void NodeLinks::begin_shutdown() {
   std::vector<std::unique_ptr<Listener>> listeners;
   std::vector<LinkPtr> links;
+  std::map<std::uint64_t, std::shared_ptr<Greeting>> greetings;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     listeners = std::exchange(listeners_, {});
+    greetings = greetings_;
     for (const auto& [number, link] : links_) links.push_back(link);
   }
+  for (const auto& [number, greeting] : greetings) greeting->cancel();
   for (const auto& link : links) {
     Head head;
     head.root.setGoodbye();
@@ -425,19 +496,24 @@ void NodeLinks::begin_shutdown() {
 
 void NodeLinks::await_shutdown(std::chrono::nanoseconds patience) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [this] { return links_.empty(); });
+  changed_.wait_for(lock, patience, [this] { return links_.empty() && greetings_.empty(); });
 }
 
 void NodeLinks::abandon() {
   std::vector<std::unique_ptr<Listener>> listeners;
   std::map<std::uint64_t, LinkPtr> links;
+  std::map<std::uint64_t, std::shared_ptr<Greeting>> greetings;
+  std::map<Purpose, Runtime::TakeStream> takers;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     listeners = std::exchange(listeners_, {});
     links = std::exchange(links_, {});
+    greetings = std::exchange(greetings_, {});
+    takers = std::exchange(takers_, {});
     by_node_.clear();
   }
+  for (const auto& [number, greeting] : greetings) greeting->abandon();
   for (const auto& [number, link] : links) {
     link->connection->abandon();
     const auto dropped = std::exchange(link->lookups, {});

@@ -13,6 +13,7 @@
 #include "runtime/actor/envelope.hpp"
 #include "runtime/actor/runtime.hpp"
 #include "runtime/wire/connection.hpp"
+#include "runtime/wire/greeting.hpp"
 #include "schemas/wire.capnp.h"
 
 namespace tandem::runtime {
@@ -27,6 +28,8 @@ class NodeLinks {
   void disconnect(std::uint64_t node, const std::string& why);
   void remote(std::uint64_t node, const std::string& name, Duration deadline,
               std::function<void(Result<ActorRef>)> done);
+  void accept_streams(Purpose purpose, Runtime::TakeStream take);
+  void open_stream(std::uint64_t node, Purpose purpose, Transport::OnStream done);
   void on_node_up(std::function<void(NodeId)> tell);
   void on_node_down(std::function<void(NodeId, const Error&)> tell);
 
@@ -46,17 +49,24 @@ class NodeLinks {
   struct Link {
     std::uint64_t number = 0;
     NodeId node;
-    bool open = false;
+    std::string address;  // where the node takes connections; empty: nowhere
     std::shared_ptr<Connection> connection;
-    std::function<void(Result<NodeId>)> on_connected;  // of the side that connected, until it is told
     std::map<std::uint64_t, std::function<void(Result<ActorRef>)>> lookups;
   };
   using LinkPtr = std::shared_ptr<Link>;
 
-  Result<> adopt(std::shared_ptr<Stream> stream, bool initiator, std::function<void(Result<NodeId>)> on_connected);
-  Result<> opened(const LinkPtr& link, const Hello& peer);
-  Result<> received(const LinkPtr& link, const FrameBody& body);
+  using OnGreeted = std::function<void(Result<GreetedStream>)>;
+
+  /// Greets over a new stream; `done` learns how that went.
+  void greet(std::shared_ptr<Stream> stream, Purpose purpose, bool initiator, OnGreeted done);
+  void accepted(GreetedStream greeted);
+  [[nodiscard]] Result<Introduction> introduce(const Hello& peer, bool initiator) const;
+  /// Whether a link to `node` may be opened. Under the lock.
+  [[nodiscard]] Result<> admit_locked(NodeId node) const;
+  Result<NodeId> open_link(GreetedStream greeted, std::string address);
   void closed(const LinkPtr& link, const Error& why);
+
+  Result<> received(const LinkPtr& link, const FrameBody& body);
 
   Result<> received_envelope(const LinkPtr& link, schemas::RemoteEnvelope::Reader remote, const FrameBody& body);
   void received_message(const LinkPtr& link, EnvelopePtr envelope);
@@ -72,8 +82,12 @@ class NodeLinks {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::string advertised_;  // unless the options name another
+  std::map<std::uint64_t, std::shared_ptr<Greeting>> greetings_;
+  std::size_t accepted_greetings_ = 0;
+  std::map<Purpose, Runtime::TakeStream> takers_;
   std::map<std::uint64_t, LinkPtr> links_;    // all, by their number
-  std::map<std::uint64_t, LinkPtr> by_node_;  // open ones
+  std::map<std::uint64_t, LinkPtr> by_node_;  // those not replaced
   std::uint64_t next_number_ = 1;
   std::uint64_t next_lookup_ = 1;
   bool closing_ = false;

@@ -92,6 +92,13 @@ Result<ActorRef> Runtime::remote_blocking(std::uint64_t node, const std::string&
   return wait_for<ActorRef>(*core_, [&](auto done) { remote(node, name, deadline, std::move(done)); });
 }
 
+void Runtime::accept_streams(Purpose purpose, TakeStream take) {
+  core_->links().accept_streams(purpose, std::move(take));
+}
+void Runtime::open_stream(std::uint64_t node, Purpose purpose, Transport::OnStream done) {
+  core_->links().open_stream(node, purpose, std::move(done));
+}
+
 void Runtime::on_node_up(std::function<void(NodeId)> tell) { core_->links().on_node_up(std::move(tell)); }
 void Runtime::on_node_down(std::function<void(NodeId, const Error&)> tell) {
   core_->links().on_node_down(std::move(tell));

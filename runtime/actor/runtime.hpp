@@ -13,6 +13,7 @@
 
 #include "runtime/actor/actor.hpp"
 #include "runtime/actor/scheduler.hpp"
+#include "runtime/wire/hello.hpp"
 #include "runtime/wire/transport.hpp"
 
 namespace tandem::runtime {
@@ -27,6 +28,7 @@ struct RuntimeOptions {
   std::uint64_t seed = 1;         ///< of everything random that is not secret
   const Clock* clock = nullptr;   ///< null: the system's
   std::string token;              ///< shared secret of the cluster; needed by listen and connect
+  std::string advertise;          ///< address told to peers; empty: where it first listens
   Logger logger;                  ///< silent unless given
 };
 
@@ -115,6 +117,14 @@ class Runtime {
   void remote(std::uint64_t node, const std::string& name, Duration deadline,
               std::function<void(Result<ActorRef>)> done);
   [[nodiscard]] Result<ActorRef> remote_blocking(std::uint64_t node, const std::string& name, Duration deadline);
+
+  /// Takes what a connected node opens for `purpose`: an authenticated stream, nothing read from it yet. Called on a
+  /// thread of the runtime. Register before the first listen or connect.
+  using TakeStream = std::function<void(NodeId peer, std::shared_ptr<Stream>)>;
+  void accept_streams(Purpose purpose, TakeStream take);
+  /// Opens such a stream to a connected node. Errors: unavailable, it is not connected or listens nowhere;
+  /// failed_precondition, it takes no such streams. Streams must be gone before the runtime is.
+  void open_stream(std::uint64_t node, Purpose purpose, Transport::OnStream done);
 
   /// Called on a thread of the runtime. Register before the first listen or connect.
   void on_node_up(std::function<void(NodeId)> tell);

@@ -10,29 +10,15 @@
 
 namespace tandem::runtime {
 
-Connection::Connection(std::shared_ptr<Stream> stream, Transport& transport, ConnectionOptions options, Events events)
+Connection::Connection(std::shared_ptr<Stream> stream, std::uint64_t peer, Events events)
     : stream_(std::move(stream)),
-      transport_(transport),
-      options_(std::move(options)),
-      own_hello_(encode_hello(options_.self)),
+      peer_(peer),
       words_(limits::kReadBytes / sizeof(std::uint64_t)),
       events_(std::move(events)) {}
 
 Connection::~Connection() { stream_->close(); }
 
-void Connection::start() {
-  transport_.after(limits::kHandshakeDeadline, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self) return;
-    {
-      const std::lock_guard lock(self->mutex_);
-      if (self->state_ == State::open || self->state_ == State::closed) return;
-    }
-    self->close({ErrorCode::deadline_exceeded, "the peer did not finish its greeting in time"});
-  });
-  if (options_.initiator) write_raw(own_hello_);
-  read_more();
-}
+void Connection::start() { read_more(); }
 
 // ---- reading
 
@@ -44,13 +30,7 @@ void Connection::read_more() {
 
 void Connection::on_read(Result<std::size_t> count) {
   if (!count) {
-    bool proving = false;
-    {
-      const std::lock_guard lock(mutex_);
-      proving = state_ == State::proving && options_.initiator;
-    }
-    close(proving ? Error(ErrorCode::permission_denied, "the peer closed the connection instead of accepting the token")
-                  : count.error());
+    close(count.error());
     return finish();
   }
   end_ += *count;
@@ -64,7 +44,7 @@ void Connection::on_read(Result<std::size_t> count) {
   bool closed = false;
   {
     const std::lock_guard lock(mutex_);
-    closed = state_ == State::closed;
+    closed = closed_;
   }
   if (closed) return finish();
   read_more();
@@ -72,67 +52,14 @@ void Connection::on_read(Result<std::size_t> count) {
 
 Result<> Connection::consume() {
   for (;;) {
-    State state;
     {
       const std::lock_guard lock(mutex_);
-      state = state_;
+      if (closed_) return {};
     }
-    Result<bool> more = false;
-    switch (state) {
-      case State::greeting:
-        more = consume_hello();
-        break;
-      case State::proving:
-        more = consume_proof();
-        break;
-      case State::open:
-        more = consume_frame();
-        break;
-      case State::closed:
-        break;
-    }
+    const auto more = consume_frame();
     if (!more) return forward_error(more);
     if (!*more) return {};
   }
-}
-
-Result<bool> Connection::consume_hello() {
-  if (buffered() < kHelloBytes) return false;
-  std::memcpy(peer_hello_bytes_.data(), buffer() + begin_, kHelloBytes);
-  begin_ += kHelloBytes;
-  auto peer = decode_hello(peer_hello_bytes_);
-  if (!peer) return forward_error(peer);
-  peer_ = *peer;
-  if (options_.initiator) {
-    write_raw(make_proof(options_.token, ProofRole::initiator, own_hello_, peer_hello_bytes_));
-  } else {
-    write_raw(own_hello_);
-  }
-  const std::lock_guard lock(mutex_);
-  if (state_ == State::greeting) state_ = State::proving;
-  return true;
-}
-
-Result<bool> Connection::consume_proof() {
-  if (buffered() < kProofBytes) return false;
-  Proof shown;
-  std::memcpy(shown.data(), buffer() + begin_, kProofBytes);
-  begin_ += kProofBytes;
-  const auto& initiator = options_.initiator ? own_hello_ : peer_hello_bytes_;
-  const auto& acceptor = options_.initiator ? peer_hello_bytes_ : own_hello_;
-  const ProofRole peer_role = options_.initiator ? ProofRole::acceptor : ProofRole::initiator;
-  if (!equal_proofs(shown, make_proof(options_.token, peer_role, initiator, acceptor))) {
-    return fail(ErrorCode::permission_denied, "node {} does not hold the token", peer_.node);
-  }
-  if (!options_.initiator) write_raw(make_proof(options_.token, ProofRole::acceptor, initiator, acceptor));
-  {
-    const std::lock_guard lock(mutex_);
-    if (state_ == State::proving) state_ = State::open;
-  }
-  const std::lock_guard lock(events_mutex_);
-  if (abandoned_) return false;
-  if (auto opened = events_.on_open(peer_); !opened) return forward_error(opened);
-  return true;
 }
 
 Result<bool> Connection::consume_frame() {
@@ -190,22 +117,15 @@ void Connection::make_room(std::size_t bytes) {
 
 Result<> Connection::send(FrameClass frame_class, std::span<capnp::MessageBuilder* const> messages) {
   const std::lock_guard lock(mutex_);
-  if (state_ != State::open || close_when_written_) return tl::unexpected<Error>(why_);
+  if (closed_ || close_when_written_) return tl::unexpected<Error>(why_);
   if (waiting_.size() + writing_.size() > limits::kConnectionQueueBytes) {
     return fail(ErrorCode::resource_exhausted, "{} bytes wait to be written to node {}; at most {} may",
-                waiting_.size() + writing_.size(), peer_.node, limits::kConnectionQueueBytes);
+                waiting_.size() + writing_.size(), peer_, limits::kConnectionQueueBytes);
   }
   if (auto added = append_frame(waiting_, frame_class, {sent_ + 1, received_}, messages); !added) return added;
   ++sent_;
   write_next_locked();
   return {};
-}
-
-void Connection::write_raw(std::span<const std::byte> bytes) {
-  const std::lock_guard lock(mutex_);
-  if (state_ == State::closed) return;
-  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
-  write_next_locked();
 }
 
 void Connection::write_next_locked() {
@@ -225,7 +145,7 @@ void Connection::on_written(Result<std::size_t> count) {
     lock.unlock();
     return close(count.error());
   }
-  if (state_ == State::closed) return;
+  if (closed_) return;
   write_next_locked();
   if (!write_under_way_ && close_when_written_) {
     const Error why = why_;
@@ -239,8 +159,7 @@ void Connection::on_written(Result<std::size_t> count) {
 void Connection::close(Error why) {
   {
     const std::lock_guard lock(mutex_);
-    if (state_ == State::closed) return;
-    state_ = State::closed;
+    if (std::exchange(closed_, true)) return;
     if (!close_when_written_) why_ = std::move(why);
   }
   stream_->close();
@@ -249,7 +168,7 @@ void Connection::close(Error why) {
 void Connection::close_when_written(Error why) {
   {
     const std::lock_guard lock(mutex_);
-    if (state_ == State::closed || close_when_written_) return;
+    if (closed_ || close_when_written_) return;
     why_ = why;
     if (write_under_way_) {
       close_when_written_ = true;

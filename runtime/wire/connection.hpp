@@ -1,44 +1,35 @@
-/// Connection: frames over a Stream, after the greeting. One write is under way at a time; small frames gather into it.
+/// Connection: frames over a stream, after its greeting. One write is under way at a time; small frames gather into it.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/wire/frame.hpp"
-#include "runtime/wire/hello.hpp"
 #include "runtime/wire/transport.hpp"
 
 namespace tandem::runtime {
-
-struct ConnectionOptions {
-  Hello self;  ///< with a fresh nonce
-  std::string token;
-  bool initiator = false;
-};
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   /// All run one at a time, in the order of the stream.
   struct Events {
-    /// The peer has shown the token. An error refuses it, and closes.
-    std::function<Result<>(const Hello& peer)> on_open;
     /// Valid during the call. An error, or a kj::Exception, closes the connection.
     std::function<Result<>(const FrameHeader&, const FrameBody&)> on_frame;
     /// Exactly once, and last.
     std::function<void(const Error& why)> on_closed;
   };
 
-  /// `transport` outlives the connection's callbacks; `start` begins the greeting.
-  Connection(std::shared_ptr<Stream> stream, Transport& transport, ConnectionOptions options, Events events);
+  /// `peer`: the node at the other end, for errors.
+  Connection(std::shared_ptr<Stream> stream, std::uint64_t peer, Events events);
   ~Connection();
+  /// Begins to read. What is sent before is written all the same.
   void start();
 
   /// Copies the messages into the next write. Errors: resource_exhausted, too large, or too much is waiting;
-  /// unavailable, closed or not open yet. Thread-safe.
+  /// unavailable, closed. Thread-safe.
   Result<> send(FrameClass frame_class, std::span<capnp::MessageBuilder* const> messages);
   /// Closes at once, telling on_closed `why`. Thread-safe; the first reason counts.
   void close(Error why);
@@ -48,16 +39,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void abandon();
 
  private:
-  enum class State { greeting, proving, open, closed };
-
   void read_more();
   void on_read(Result<std::size_t> count);
   Result<> consume();
-  Result<bool> consume_hello();
-  Result<bool> consume_proof();
   Result<bool> consume_frame();
   void make_room(std::size_t bytes);
-  void write_raw(std::span<const std::byte> bytes);
   void write_next_locked();
   void on_written(Result<std::size_t> count);
   void finish();
@@ -66,15 +52,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] std::size_t buffered() const noexcept { return end_ - begin_; }
 
   const std::shared_ptr<Stream> stream_;
-  Transport& transport_;
-  const ConnectionOptions options_;
-  const HelloBytes own_hello_;
+  const std::uint64_t peer_;
 
   // Reading; touched by the stream's callbacks only.
   std::vector<std::uint64_t> words_;
   std::size_t begin_ = 0, end_ = 0;  // bytes, `begin_` a multiple of 8
-  HelloBytes peer_hello_bytes_{};
-  Hello peer_;
   FrameBody body_;
   std::uint64_t received_ = 0;  // guarded by mutex_ too, for acknowledgements
 
@@ -84,7 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool finished_ = false;
 
   std::mutex mutex_;
-  State state_ = State::greeting;
+  bool closed_ = false;
   std::vector<std::byte> waiting_, writing_;
   bool write_under_way_ = false;
   bool close_when_written_ = false;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x0a6d65646e61540dULL;  // "\rTandem\n": text tools and line-ending filters break it
 
-constexpr std::size_t kMagicAt = 0, kVersionAt = 8, kFeaturesAt = 10, kReservedAt = 12, kNodeAt = 16,
+constexpr std::size_t kMagicAt = 0, kVersionAt = 8, kFeaturesAt = 10, kPurposeAt = 12, kNodeAt = 16,
                       kIncarnationAt = 24, kEpochAt = 32, kNonceAt = 40;
 static_assert(kNonceAt + kNonceBytes == kHelloBytes);
 
@@ -31,12 +31,24 @@ void store(HelloBytes& bytes, std::size_t at, T value) {
 
 }  // namespace
 
+std::string_view to_string(Purpose purpose) noexcept {
+  switch (purpose) {
+    case Purpose::messages:
+      return "messages";
+    case Purpose::heartbeat:
+      return "heartbeat";
+    case Purpose::objects:
+      return "objects";
+  }
+  return "";
+}
+
 HelloBytes encode_hello(const Hello& hello) {
   HelloBytes bytes{};
   store(bytes, kMagicAt, kMagic);
   store(bytes, kVersionAt, hello.version);
   store(bytes, kFeaturesAt, hello.features);
-  store(bytes, kReservedAt, std::uint32_t{0});
+  store(bytes, kPurposeAt, static_cast<std::uint32_t>(hello.purpose));
   store(bytes, kNodeAt, hello.node);
   store(bytes, kIncarnationAt, hello.incarnation);
   store(bytes, kEpochAt, hello.epoch);
@@ -55,6 +67,11 @@ Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes) {
                 kProtocolVersion);
   }
   hello.features = load<std::uint16_t>(bytes, kFeaturesAt);
+  hello.purpose = load<Purpose>(bytes, kPurposeAt);
+  if (to_string(hello.purpose).empty()) {
+    return fail(ErrorCode::failed_precondition, "greeting: a stream for unknown purpose {}",
+                static_cast<std::uint32_t>(hello.purpose));
+  }
   hello.node = load<std::uint64_t>(bytes, kNodeAt);
   hello.incarnation = load<std::uint64_t>(bytes, kIncarnationAt);
   hello.epoch = load<std::uint64_t>(bytes, kEpochAt);

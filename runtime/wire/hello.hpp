@@ -20,9 +20,18 @@ inline constexpr std::uint16_t kProtocolVersion = 1;
 using HelloBytes = std::array<std::byte, kHelloBytes>;
 using Proof = std::array<std::byte, kProofBytes>;
 
+/// What a stream is for. The side that connects says it.
+enum class Purpose : std::uint32_t {
+  messages = 1,   ///< what actors say to each other
+  heartbeat = 2,  ///< signs of life
+  objects = 3,    ///< bulk data
+};
+[[nodiscard]] std::string_view to_string(Purpose purpose) noexcept;
+
 struct Hello {
   std::uint16_t version = kProtocolVersion;
   std::uint16_t features = 0;  ///< none yet; a receiver ignores bits it does not know
+  Purpose purpose = Purpose::messages;
   std::uint64_t node = 0;
   std::uint64_t incarnation = 0;
   std::uint64_t epoch = 0;  ///< of the session; 0 where there is no head
@@ -30,7 +39,7 @@ struct Hello {
 };
 
 [[nodiscard]] HelloBytes encode_hello(const Hello& hello);
-/// Refuses a wrong magic or version, and node 0.
+/// Refuses a wrong magic or version, an unknown purpose, and node 0.
 [[nodiscard]] Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes);
 
 /// Of the side that connected or of the side that accepted: one cannot be shown as the other's.

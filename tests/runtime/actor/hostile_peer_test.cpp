@@ -45,7 +45,22 @@ class RawPeer {
     if (!read(theirs)) return false;
     write(make_proof(token, ProofRole::initiator, mine, theirs));
     Proof proof;
-    return read(proof) && equal_proofs(proof, make_proof(token, ProofRole::acceptor, mine, theirs));
+    if (!read(proof) || !equal_proofs(proof, make_proof(token, ProofRole::acceptor, mine, theirs))) return false;
+    capnp::MallocMessageBuilder message;
+    message.initRoot<schemas::Introduction>().initAccepted().setName("a raw peer");
+    capnp::MessageBuilder* const messages[] = {&message};
+    std::vector<std::byte> introduction;
+    REQUIRE(append_frame(introduction, FrameClass::control, {0, 0}, messages));
+    write(introduction);
+    return read_frame();
+  }
+  /// Whatever it says.
+  bool read_frame() {
+    std::array<std::byte, kFrameHeaderBytes> header_bytes;
+    if (!read(header_bytes)) return false;
+    const auto header = parse_frame_header(header_bytes);
+    std::vector<std::byte> body(header->body_bytes);
+    return ::recv(descriptor_, body.data(), body.size(), MSG_WAITALL) == static_cast<ssize_t>(body.size());
   }
 
  private:

@@ -137,6 +137,44 @@ TEST_CASE("a node without the token, or with a number that is taken, is refused"
   CHECK_FALSE(twin.connect_blocking(path.address()));
 }
 
+TEST_CASE("a stream for objects opens from either side of two nodes that are connected, and only between such") {
+  const SocketPath path, other_path;
+  Record record;
+  Runtime worker(options(1)), host(options(2)), stranger(options(3));
+  const auto note = [&](const char* where) {
+    return [&record, where](NodeId peer, const std::shared_ptr<Stream>& stream) {
+      record.add(fmt::format("{} takes from {}", where, peer.node));
+      stream->close();
+    };
+  };
+  const auto open = [&](Runtime& from, std::uint64_t to) {
+    from.open_stream(to, Purpose::objects, [&record](Result<std::shared_ptr<Stream>> stream) {
+      if (!stream) record.add(std::string(to_string(stream.error().code())));
+    });
+  };
+  worker.accept_streams(Purpose::objects, note("worker"));
+  host.accept_streams(Purpose::objects, note("host"));
+  REQUIRE(worker.listen(path.address()));
+  REQUIRE(host.listen(other_path.address()));
+  REQUIRE(host.connect_blocking(path.address()));
+  open(host, 1);
+  CHECK(record.wait_for(1).back() == "worker takes from 2");
+  open(worker, 2);
+  CHECK(record.wait_for(2).back() == "host takes from 1");
+  open(stranger, 1);
+  CHECK(record.wait_for(3).back() == "unavailable");
+  // A node that listens nowhere, and takes no such streams, is told apart.
+  REQUIRE(stranger.connect_blocking(path.address()));
+  open(worker, 3);
+  CHECK(record.wait_for(4).back() == "unavailable");
+  Runtime deaf(options(4));
+  const SocketPath deaf_path;
+  REQUIRE(deaf.listen(deaf_path.address()));
+  REQUIRE(worker.connect_blocking(deaf_path.address()));
+  open(worker, 4);
+  CHECK(record.wait_for(5).back() == "failed_precondition");
+}
+
 TEST_CASE("addresses that cannot be served are errors that name them") {
   Runtime runtime(options());
   for (const char* address : {"unix:", "tcp:here:1", "nonsense", "unix:/no/such/directory/socket"}) {

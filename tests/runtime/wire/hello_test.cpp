@@ -38,6 +38,22 @@ TEST_CASE("a greeting with another magic, another version or no node is refused"
   CHECK_FALSE(decode_hello(encode_hello(a_hello(0))));
 }
 
+TEST_CASE("a greeting says what the stream is for, and an unknown purpose is refused") {
+  Hello hello = a_hello(3);
+  for (const Purpose purpose : {Purpose::messages, Purpose::heartbeat, Purpose::objects}) {
+    hello.purpose = purpose;
+    const auto back = decode_hello(encode_hello(hello));
+    REQUIRE(back);
+    CHECK(back->purpose == purpose);
+  }
+  for (const std::uint32_t unknown : {0U, 4U, 0x10001U}) {
+    hello.purpose = static_cast<Purpose>(unknown);
+    const auto refused = decode_hello(encode_hello(hello));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == ErrorCode::failed_precondition);
+  }
+}
+
 TEST_CASE("a proof depends on the token, the role and every byte of both greetings") {
   const auto a = encode_hello(a_hello(1)), b = encode_hello(a_hello(2));
   const Proof proof = make_proof("token", ProofRole::initiator, a, b);
